@@ -1,0 +1,44 @@
+//! Rate limiters with exact integer arithmetic: no clock, no I/O, no dependencies.
+//!
+//! Time is an argument. [`Limiter::try_acquire`] is asked "at `now`, may `cost` permits pass?" and answers with an
+//! [`Outcome`]; the caller decides where `now` comes from. An algorithm is a [`Rule`]: its parameters and what they say
+//! about a small state. [`Plain`] holds one state, [`Keyed`] one per key, and [`ALGORITHMS`] lists every rule there is.
+//!
+//! ```
+//! use limiters::{Limiter, Outcome, Plain, Rate, TokenBucket};
+//! let rate = Rate::new(2, 1_000_000_000).unwrap(); // 2 permits per second
+//! let mut bucket = Plain::new(TokenBucket::<i64>::new(10, rate).unwrap());
+//! for _ in 0..10 {
+//!     assert_eq!(bucket.try_acquire(0, 1), Outcome::Admitted);
+//! }
+//! assert_eq!(bucket.try_acquire(0, 1), Outcome::Refused);
+//! assert_eq!(bucket.retry_after(0, 1), Some(500_000_000));
+//! ```
+
+mod keyed;
+mod limiter;
+mod params;
+mod params_strict;
+mod rate;
+mod registry;
+mod request;
+mod rule;
+mod word;
+
+mod token_bucket;
+mod unlimited;
+
+pub use keyed::{Keyed, PerKey, Single, Store};
+pub use limiter::{Decision, Level, Limiter, Outcome};
+pub use params::{Kind, Param, ParamError, Quota, Settings, Value};
+pub use rate::Rate;
+pub use registry::{ALGORITHMS, Algorithm, algorithm};
+pub use request::{Batch, Meter, Request};
+pub use rule::{AnyRule, Plain, Rule, Worst};
+pub use token_bucket::TokenBucket;
+pub use unlimited::Unlimited;
+pub use word::Word;
+
+/// A point in time or a length of time in whole nanoseconds. Points count from the Unix epoch wherever an algorithm is
+/// aligned to the wall clock; the range ends in the year 2554.
+pub type Nanos = u64;

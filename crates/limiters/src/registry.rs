@@ -1,0 +1,31 @@
+//! The registry: every algorithm there is, in the order reports show them.
+
+use crate::{AnyRule, Nanos, Param, ParamError, Settings};
+
+/// An algorithm as the registry knows it.
+pub struct Algorithm {
+    /// Kebab-case name, as scenarios and CSV files write it.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Where it is defined.
+    pub source: &'static str,
+    /// Its own parameters.
+    pub params: &'static [Param],
+    /// Whether a scenario that names no limiters runs it.
+    pub default: bool,
+    /// Makes the rule, or says which parameter is at fault.
+    pub build: fn(&Settings) -> Result<Box<dyn AnyRule>, ParamError>,
+    /// The settings that admit most while never admitting more than the given limit in any half-open window of the given
+    /// length: none where no parameters can promise that, several where the best choice depends on the traffic.
+    pub strict: fn(u64, Nanos) -> Vec<Settings>,
+}
+
+/// Every algorithm. Help, lists, contract tests, benches, colours and documentation iterate this list; adding an algorithm
+/// is a file with its rule and a line here.
+pub const ALGORITHMS: &[Algorithm] = &[crate::unlimited::ALGORITHM, crate::token_bucket::ALGORITHM];
+
+/// The algorithm called `name`.
+pub fn algorithm(name: &str) -> Option<&'static Algorithm> {
+    ALGORITHMS.iter().find(|algorithm| algorithm.name == name)
+}

@@ -1,0 +1,194 @@
+//! Token bucket with continuous refill: a level that fills at the refill rate up to the capacity, and pays for requests.
+//!
+//! Rule: `level = min(B, level + dt · R/P)`; a request of cost `c` passes iff `level >= c`, and then `level -= c`.
+//! Amounts are kept in units of 1/P permit, so the refill of any whole number of nanoseconds is a whole number.
+//!
+//! Bound, for a closed interval of length τ: B + floor(τ·R/P). Proof: at its start the level is at most B, and at most
+//! τ·R/P permits arrive until its end; what is admitted is whole and was there. For B = 1 and unit cost two admissions
+//! are at least ceil(P/R) apart (an admission leaves the level below 1 token only by what one permit costs), hence
+//! 1 + floor(τ / ceil(P/R)).
+//!
+//! Source: J. Turner, "New directions in communications", IEEE Communications Magazine 24(10), 1986; RFC 2697 section 3.
+
+use crate::Algorithm;
+use crate::{AnyRule, Kind, Level, Nanos, Outcome, Param, ParamError, Quota, Rate, Rule, Settings, Value, Word, Worst};
+
+/// The registry entry.
+pub const ALGORITHM: Algorithm = Algorithm {
+    name: "token-bucket",
+    summary: "a bucket of `capacity` permits that fills continuously; requests pay from it",
+    source: "Turner 1986; RFC 2697",
+    params: &[
+        Param {
+            name: "capacity",
+            kind: Kind::Permits { min: 1 },
+            doc: "permits a full bucket holds (the quota's burst)",
+        },
+        Param { name: "refill", kind: Kind::Rate, doc: "permits that arrive over time (the quota's limit per window)" },
+        Param { name: "initial", kind: Kind::Permits { min: 0 }, doc: "permits in the bucket at t = 0 (capacity)" },
+    ],
+    default: true,
+    build,
+    strict,
+};
+
+fn build(settings: &Settings) -> Result<Box<dyn AnyRule>, ParamError> {
+    let capacity = settings.permits("capacity").unwrap_or(settings.quota.burst);
+    let rate = settings.refill()?;
+    let initial = settings.permits("initial").unwrap_or(capacity);
+    if initial > capacity {
+        return Err(ParamError::new("initial", format!("{initial} permits do not fit a capacity of {capacity}")));
+    }
+    let wide = TokenBucket::<i128>::new(capacity, rate).ok_or_else(|| {
+        ParamError::new("capacity", format!("{capacity} permits at {rate} pass 2^112 units of 1/P permit"))
+    })?;
+    Ok(match TokenBucket::<i64>::new(capacity, rate) {
+        Some(narrow) => Box::new(narrow.starting_with(initial, settings.origin)),
+        None => Box::new(wide.starting_with(initial, settings.origin)),
+    })
+}
+
+/// Buckets that never pass more than `N` in any half-open window `W`: capacity B with refill (N − B + 1)/W, for each B
+/// from 1 to N. Which B admits most depends on the traffic.
+fn strict(limit: u64, window: Nanos) -> Vec<Settings> {
+    crate::params_strict::buckets(limit, window)
+        .map(|(capacity, refill)| {
+            Settings::new(Quota { limit, window, burst: capacity })
+                .with("capacity", Value::Permits(capacity))
+                .with("refill", Value::Rate(refill))
+        })
+        .collect()
+}
+
+/// A token bucket. `W` is the word it counts in; [`Algorithm::build`] picks the smaller one that fits.
+#[derive(Clone, Debug)]
+pub struct TokenBucket<W: Word> {
+    rate: Rate,
+    permits: u64,
+    capacity: W,
+    initial: W,
+    origin: Nanos,
+}
+
+/// Level and the time it was computed for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct State<W> {
+    level: W,
+    at: Nanos,
+}
+
+impl<W: Word> TokenBucket<W> {
+    /// A bucket of `capacity` permits, full at first. `None` when `capacity` is 0 or does not fit `W`.
+    pub fn new(capacity: u64, rate: Rate) -> Option<TokenBucket<W>> {
+        let scaled = i128::from(capacity).checked_mul(rate.per().into())?;
+        let fits = capacity > 0 && scaled <= W::MAX_CAPACITY;
+        let full = W::clamped(scaled);
+        fits.then_some(TokenBucket { rate, permits: capacity, capacity: full, initial: full, origin: 0 })
+    }
+
+    /// The same bucket with `initial` permits in it at time `origin`.
+    #[must_use]
+    pub fn starting_with(self, initial: u64, origin: Nanos) -> TokenBucket<W> {
+        TokenBucket { initial: W::clamped(i128::from(initial) * i128::from(self.rate.per())), origin, ..self }
+    }
+
+    #[inline]
+    fn level_at(&self, state: &State<W>, now: Nanos) -> W {
+        let gained = W::product(now.saturating_sub(state.at), self.rate.permits());
+        state.level + gained.min(self.capacity - state.level)
+    }
+
+    #[inline]
+    fn scaled(&self, cost: u64) -> W {
+        W::clamped(i128::from(cost) * i128::from(self.rate.per()))
+    }
+
+    /// Whole nanoseconds until `missing` units have arrived, rounded up.
+    fn wait(&self, missing: i128) -> Nanos {
+        let rate = i128::from(self.rate.permits());
+        ((missing.max(0) + rate - 1) / rate).try_into().unwrap_or(Nanos::MAX)
+    }
+}
+
+impl<W: Word> Rule for TokenBucket<W> {
+    type State = State<W>;
+
+    fn fresh(&self) -> State<W> {
+        State { level: self.initial, at: self.origin }
+    }
+
+    #[inline]
+    fn try_acquire(&self, state: &mut State<W>, now: Nanos, cost: u64) -> Outcome {
+        if cost > self.permits {
+            return Outcome::NeverFits;
+        }
+        let level = self.level_at(state, now);
+        let left = level - self.scaled(cost);
+        // A cost of 0 passes even in debt and must not move the state.
+        let admitted = left >= W::ZERO;
+        if admitted && cost != 0 {
+            *state = State { level: left, at: now };
+        }
+        if admitted || cost == 0 { Outcome::Admitted } else { Outcome::Refused }
+    }
+
+    fn remaining(&self, state: &State<W>, now: Nanos) -> u64 {
+        (self.level_at(state, now).wide().max(0) / i128::from(self.rate.per())) as u64
+    }
+
+    fn retry_after(&self, state: &State<W>, now: Nanos, cost: u64) -> Option<Nanos> {
+        let missing = self.scaled(cost).wide() - self.level_at(state, now).wide();
+        (cost <= self.permits).then(|| if cost == 0 { 0 } else { self.wait(missing) })
+    }
+
+    fn reset_after(&self, state: &State<W>, now: Nanos) -> Option<Nanos> {
+        Some(self.wait(self.capacity.wide() - self.level_at(state, now).wide()))
+    }
+
+    fn charge(&self, state: &mut State<W>, now: Nanos, cost: u64) {
+        let level = self.level_at(state, now).wide() - i128::from(cost) * i128::from(self.rate.per());
+        *state = State { level: W::clamped(level), at: now };
+    }
+
+    fn refund(&self, state: &mut State<W>, now: Nanos, _taken_at: Nanos, cost: u64) {
+        let level = self.level_at(state, now).wide() + i128::from(cost) * i128::from(self.rate.per());
+        *state = State { level: W::clamped(level.min(self.capacity.wide())), at: now };
+    }
+
+    fn level(&self, state: &State<W>, now: Nanos) -> Level {
+        Level::scaled(self.level_at(state, now).wide(), self.capacity.wide(), self.rate.per().into())
+    }
+
+    fn envelope(&self, tau: Nanos, _max_cost: u64) -> Option<u128> {
+        Some(bucket_envelope(self.permits, self.rate, tau))
+    }
+
+    fn worst(&self) -> Option<Worst> {
+        Some(bucket_worst(self.permits, self.rate))
+    }
+
+    fn parameters(&self) -> String {
+        let initial = if self.initial == self.capacity {
+            String::new()
+        } else {
+            format!(", initial {}", self.initial.wide() / i128::from(self.rate.per()))
+        };
+        format!("capacity {}, refill {}{initial}", self.permits, self.rate)
+    }
+}
+
+/// The envelope that every bucket of `capacity` permits at `rate` shares, see the top of this file.
+pub(crate) fn bucket_envelope(capacity: u64, rate: Rate, tau: Nanos) -> u128 {
+    if capacity == 1 {
+        return 1 + u128::from(tau / rate.per().div_ceil(rate.permits()));
+    }
+    u128::from(capacity) + rate.in_time(tau)
+}
+
+/// All permits at once, then each one when it is due, for the time the bucket takes to fill once (at most 10,000 permits).
+pub(crate) fn bucket_worst(capacity: u64, rate: Rate) -> Worst {
+    let due = |k: u64| (u128::from(k) * u128::from(rate.per())).div_ceil(rate.permits().into()) as Nanos;
+    let more = capacity.min(10_000);
+    let requests = std::iter::once((0, capacity)).chain((1..=more).map(|k| (due(k), 1))).collect();
+    Worst { requests, tau: due(more) }
+}

@@ -1,0 +1,114 @@
+//! What a scenario says about traffic, already checked: plain values without positions or text.
+
+use limiters::{Nanos, Rate};
+use std::path::PathBuf;
+
+/// One pattern of requests. Times in it count from t = 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pattern {
+    /// When requests come.
+    pub shape: Shape,
+    /// Whose they are.
+    pub keys: Keys,
+    /// Permits each asks for under the meter `requests`.
+    pub cost: Amount,
+    /// Tokens sent; `None` where the pattern does not say, and then `cost` stands for them under a token meter.
+    pub input_tokens: Option<Amount>,
+    /// Tokens received.
+    pub output_tokens: Option<Amount>,
+    /// Price of a request in micro-dollars.
+    pub price: Option<Amount>,
+}
+
+/// When the requests of a pattern come.
+#[allow(missing_docs)] // the fields are a scenario's own keys, see scenarios/README.md
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shape {
+    /// At start + k/rate for k = 1, 2 … up to and including `end`. `end` of `None` is the scenario's duration.
+    Constant { rate: Rate, start: Nanos, end: Option<Nanos> },
+    /// Independent exponential gaps.
+    Poisson { rate: Rate, start: Nanos, end: Option<Nanos> },
+    /// `requests` at `at`, evenly over `spread`, again every `every`.
+    Burst { at: Nanos, requests: u64, spread: Nanos, every: Option<Nanos> },
+    /// Constant rate while on, silence while off.
+    OnOff { rate: Rate, on: Phase, off: Phase, start: Nanos, end: Option<Nanos> },
+    /// A rate that goes in a straight line from `from` to `to`; `None` is a rate of zero.
+    Ramp { from: Option<Rate>, to: Option<Rate>, start: Nanos, end: Option<Nanos> },
+    /// rate(t) = mean + amplitude · sin(2π · (t + phase) / period); amplitude at most mean.
+    Sine { mean: Rate, amplitude: Option<Rate>, period: Nanos, phase: Nanos, start: Nanos, end: Option<Nanos> },
+    /// Heavy-tailed gaps with mean 1/rate; `shape` above 1 (smaller is burstier).
+    Pareto { rate: Rate, shape: f64, start: Nanos, end: Option<Nanos> },
+    /// A recorded file.
+    Trace(Trace),
+}
+
+/// How long an on or off phase lasts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Phase {
+    /// Always this long.
+    Constant(Nanos),
+    /// Exponentially distributed with this mean.
+    Exponential(Nanos),
+}
+
+/// Whose requests they are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Keys {
+    /// All of one key.
+    One(String),
+    /// `count` keys named `PREFIX-1` … , drawn with Zipf exponent `zipf` (0 is uniform).
+    Many { prefix: String, count: u64, zipf: f64 },
+}
+
+/// A whole amount for each request: permits, tokens or micro-dollars.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Amount {
+    /// Always this much.
+    Constant(u64),
+    /// Evenly from `min` to `max`, both included.
+    Uniform { min: u64, max: u64 },
+    /// Lognormal with this median and 90th percentile, at most `max`.
+    Lognormal { median: f64, p90: f64, max: Option<u64> },
+    /// Exponential with this mean, at most `max`.
+    Exponential { mean: f64, max: Option<u64> },
+    /// Pareto with smallest value `min` and exponent `shape`, at most `max`.
+    Pareto { min: f64, shape: f64, max: Option<u64> },
+}
+
+/// A recorded file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trace {
+    /// The file, resolved against the scenario's folder; `-` is standard input.
+    pub path: PathBuf,
+    /// A name from the registry of formats; guessed from the content when absent.
+    pub format: Option<String>,
+    /// Which column or field is what; names as the format's documentation gives them: `time`, `key`, `cost`,
+    /// `input-tokens`, `output-tokens`, `price`. Several columns of a cost are summed.
+    pub columns: Vec<(String, Vec<String>)>,
+    /// Unit of numeric times: `ns`, `us`, `ms`, `s`; guessed and said when absent.
+    pub time_unit: Option<String>,
+    /// Gaps are multiplied by this, as (numerator, denominator).
+    pub time_scale: Option<(u64, u64)>,
+    /// How many times the file is played, one after another; at least 1.
+    pub repeat: u64,
+    /// Feed rows as they come, for a clamp to correct, instead of sorting them by time.
+    pub as_is: bool,
+    /// How keys are made equal.
+    pub key_normalise: KeyNormalise,
+    /// Addresses are grouped by their first so many bits (IPv6), when given.
+    pub key_prefix: Option<u8>,
+    /// Broken rows are counted and left out instead of being an error.
+    pub skip_bad_rows: bool,
+    /// More skipped rows than this are an error after all.
+    pub max_bad_rows: Option<u64>,
+}
+
+/// How keys are made equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyNormalise {
+    /// As written.
+    #[default]
+    None,
+    /// `host:port`, `[v6]:port` and every spelling of an address are the address.
+    Address,
+}
