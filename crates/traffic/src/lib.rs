@@ -14,8 +14,29 @@ pub trait Source: Send {
     /// many. 0 means the end.
     fn fill(&mut self, batch: &mut Batch, max: usize) -> Result<usize, TrafficError>;
 
-    /// The name of a key that this source handed out.
+    /// The name of a key that this source handed out. Keys are dense: 0, 1, 2 … in no particular order.
     fn key_name(&self, key: u64) -> String;
+
+    /// About how many requests there are in all, for a progress bar; `None` when it cannot be known cheaply.
+    fn expected(&self) -> Option<u64> {
+        None
+    }
+
+    /// Whether times never go back. A source that says `false` is fed to limiters as it comes, for a clamp to correct.
+    fn in_order(&self) -> bool {
+        true
+    }
+
+    /// Whether requests say how many tokens they have. Where they do not, their cost stands for input tokens when
+    /// something meters tokens.
+    fn has_tokens(&self) -> bool {
+        true
+    }
+
+    /// What was seen while reading so far.
+    fn notes(&self) -> Vec<Note> {
+        Vec::new()
+    }
 }
 
 /// Something that was seen while reading and that a reader of the report must know.

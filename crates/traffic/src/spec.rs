@@ -3,7 +3,10 @@
 use limiters::{Nanos, Rate};
 use std::path::PathBuf;
 
-/// One pattern of requests. Times in it count from t = 0.
+/// One pattern of requests.
+///
+/// Times in it count from t = 0. A `start` and an `end` are both included, an `end` of `None` is the scenario's duration,
+/// and a request at or after the duration is dropped, whatever `end` says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
     /// When requests come.
@@ -20,23 +23,24 @@ pub struct Pattern {
     pub price: Option<Amount>,
 }
 
-/// When the requests of a pattern come.
+/// When the requests of a pattern come. Equations: the files of `arrivals`.
 #[allow(missing_docs)] // the fields are a scenario's own keys, see scenarios/README.md
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
-    /// At start + k/rate for k = 1, 2 … up to and including `end`. `end` of `None` is the scenario's duration.
+    /// At start + k/rate for k = 1, 2 … up to and including `end`.
     Constant { rate: Rate, start: Nanos, end: Option<Nanos> },
     /// Independent exponential gaps.
     Poisson { rate: Rate, start: Nanos, end: Option<Nanos> },
-    /// `requests` at `at`, evenly over `spread`, again every `every`.
+    /// `requests` at `at`, evenly over `spread`, again every `every`; `every` is at least 1 ns and at least `spread`.
     Burst { at: Nanos, requests: u64, spread: Nanos, every: Option<Nanos> },
-    /// Constant rate while on, silence while off.
+    /// Constant rate while on, silence while off, beginning with on. `on` is at least 1 ns; `off` may be 0.
     OnOff { rate: Rate, on: Phase, off: Phase, start: Nanos, end: Option<Nanos> },
     /// A rate that goes in a straight line from `from` to `to`; `None` is a rate of zero.
     Ramp { from: Option<Rate>, to: Option<Rate>, start: Nanos, end: Option<Nanos> },
-    /// rate(t) = mean + amplitude · sin(2π · (t + phase) / period); amplitude at most mean.
+    /// rate(t) = mean + amplitude · sin(2π · (t + phase) / period), t from t = 0 and not from `start`; amplitude at most
+    /// mean (`None` is 0), period at least 1 ns.
     Sine { mean: Rate, amplitude: Option<Rate>, period: Nanos, phase: Nanos, start: Nanos, end: Option<Nanos> },
-    /// Heavy-tailed gaps with mean 1/rate; `shape` above 1 (smaller is burstier).
+    /// Heavy-tailed gaps with mean 1/rate; `shape` finite and above 1 (smaller is burstier).
     Pareto { rate: Rate, shape: f64, start: Nanos, end: Option<Nanos> },
     /// A recorded file.
     Trace(Trace),
@@ -51,28 +55,64 @@ pub enum Phase {
     Exponential(Nanos),
 }
 
-/// Whose requests they are.
+/// Whose requests they are. Equal names are one key, whichever patterns they come from.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Keys {
     /// All of one key.
     One(String),
-    /// `count` keys named `PREFIX-1` … , drawn with Zipf exponent `zipf` (0 is uniform).
-    Many { prefix: String, count: u64, zipf: f64 },
+    /// `count` keys named `PREFIX-1` … `PREFIX-count`, drawn with Zipf exponent `zipf`: key k has a share proportional to
+    /// k^-zipf (0 is uniform). `count` is at least 1, `zipf` finite and at least 0.
+    Many {
+        /// What the names begin with.
+        prefix: String,
+        /// How many keys there are.
+        count: u64,
+        /// The exponent.
+        zipf: f64,
+    },
 }
 
 /// A whole amount for each request: permits, tokens or micro-dollars.
+///
+/// `Constant` and `Uniform` are taken as they are. The others are drawn as real numbers, rounded to the nearest whole
+/// number (halves up), then raised to 1 where a request cannot have nothing (cost and input tokens; output tokens and
+/// prices may be 0) and lowered to `max`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Amount {
     /// Always this much.
     Constant(u64),
-    /// Evenly from `min` to `max`, both included.
-    Uniform { min: u64, max: u64 },
-    /// Lognormal with this median and 90th percentile, at most `max`.
-    Lognormal { median: f64, p90: f64, max: Option<u64> },
-    /// Exponential with this mean, at most `max`.
-    Exponential { mean: f64, max: Option<u64> },
-    /// Pareto with smallest value `min` and exponent `shape`, at most `max`.
-    Pareto { min: f64, shape: f64, max: Option<u64> },
+    /// Evenly from `min` to `max`, both included; `min` at most `max`.
+    Uniform {
+        /// Least.
+        min: u64,
+        /// Most.
+        max: u64,
+    },
+    /// Lognormal with this median (above 0) and 90th percentile (at least the median), at most `max`.
+    Lognormal {
+        /// Half are below.
+        median: f64,
+        /// Nine in ten are below.
+        p90: f64,
+        /// Larger draws count as this.
+        max: Option<u64>,
+    },
+    /// Exponential with this mean (above 0, before `max` cuts it), at most `max`.
+    Exponential {
+        /// The mean.
+        mean: f64,
+        /// Larger draws count as this.
+        max: Option<u64>,
+    },
+    /// Pareto with smallest value `min` and exponent `shape` (both above 0), at most `max`.
+    Pareto {
+        /// Smallest.
+        min: f64,
+        /// Smaller is heavier; the mean is finite above 1.
+        shape: f64,
+        /// Larger draws count as this.
+        max: Option<u64>,
+    },
 }
 
 /// A recorded file.
