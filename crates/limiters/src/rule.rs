@@ -50,6 +50,11 @@ pub trait Rule: Clone + Send + Sync + 'static {
         self.reset_after(state, now) == Some(0) && self.reset_after(&self.fresh(), now) == Some(0)
     }
 
+    /// Whether admitted requests may start later than they asked.
+    fn delays(&self) -> bool {
+        false
+    }
+
     /// The proven envelope: the most permits this rule lets start in any closed interval `[s, s + tau]`, for requests of
     /// at most `max_cost` permits each, without charges or refunds. `None` where nothing is proven or nothing bounds it.
     fn envelope(&self, tau: Nanos, max_cost: u64) -> Option<u128>;
@@ -138,6 +143,9 @@ pub trait AnyRule: Send + Sync {
     /// A fresh store: one limiter for everybody, or one per key.
     fn store(&self, per_key: bool) -> Box<dyn Store + Send>;
 
+    /// See [`Rule::delays`].
+    fn delays(&self) -> bool;
+
     /// See [`Rule::envelope`].
     fn envelope(&self, tau: Nanos, max_cost: u64) -> Option<u128>;
 
@@ -155,6 +163,10 @@ impl<R: Rule> AnyRule for R {
 
     fn store(&self, per_key: bool) -> Box<dyn Store + Send> {
         if per_key { Box::new(Keyed::<u64, R>::new(self.clone())) } else { Box::new(Single::new(self.limiter())) }
+    }
+
+    fn delays(&self) -> bool {
+        Rule::delays(self)
     }
 
     fn envelope(&self, tau: Nanos, max_cost: u64) -> Option<u128> {

@@ -180,3 +180,13 @@ pub struct OverheadRow {
     pub ratio_to_noop: f64,
     pub bytes_per_key: u64,
 }
+
+/// `part / whole` rounded to six decimals; `None` when `whole` is 0.
+pub fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| six_decimals(part as f64 / whole as f64))
+}
+
+/// `value` rounded to six decimals, so that files do not carry digits that mean nothing.
+pub fn six_decimals(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}

@@ -1,0 +1,83 @@
+//! An entry: what a lane is made from. Plain algorithms, variants and equal-guarantee rivals are all entries.
+
+use crate::lane::{Gate, StoreGate};
+use limiters::{AnyRule, Meter, Nanos, Quota};
+use std::sync::Arc;
+
+/// What an entry is compared under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// Tuned never to pass the quota's limit in any window.
+    EqualGuarantee,
+    /// The quota, translated by the algorithm.
+    EqualQuota,
+    /// A limiter that the scenario names.
+    Variant,
+}
+
+impl Comparison {
+    /// As CSV files write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Comparison::EqualGuarantee => "equal-guarantee",
+            Comparison::EqualQuota => "equal-quota",
+            Comparison::Variant => "variant",
+        }
+    }
+}
+
+/// A bound on permits started in a closed interval: (length, largest cost of a request) to permits.
+pub type Bound = Arc<dyn Fn(Nanos, u64) -> Option<u128> + Send + Sync>;
+
+/// A limiter to run, with what is known of it.
+#[derive(Clone)]
+pub struct Entry {
+    /// What reports call it.
+    pub label: String,
+    /// Name in the registry, or what kind of stack it is.
+    pub algorithm: String,
+    /// Its parameters in words.
+    pub parameters: String,
+    /// What it is compared under.
+    pub comparison: Comparison,
+    /// The quota it answers to.
+    pub quota: Quota,
+    /// What it counts.
+    pub meter: Meter,
+    /// Whether each key has a limiter of its own.
+    pub per_key: bool,
+    /// Whether it delays.
+    pub delays: bool,
+    /// Its proven bound: of one key where each key has its own limiter.
+    pub bound: Bound,
+    /// Makes it, fresh.
+    pub make: Arc<dyn Fn() -> Box<dyn Gate> + Send + Sync>,
+}
+
+impl Entry {
+    /// An entry of one rule.
+    pub fn of_rule(
+        label: &str,
+        algorithm: &str,
+        comparison: Comparison,
+        quota: Quota,
+        meter: Meter,
+        per_key: bool,
+        rule: Box<dyn AnyRule>,
+    ) -> Entry {
+        let rule: Arc<dyn AnyRule> = rule.into();
+        let bounding = Arc::clone(&rule);
+        Entry {
+            label: label.into(),
+            algorithm: algorithm.into(),
+            parameters: rule.parameters(),
+            comparison,
+            quota,
+            meter,
+            per_key,
+            delays: rule.delays(),
+            bound: Arc::new(move |tau, max_cost| bounding.envelope(tau, max_cost)),
+            make: Arc::new(move || Box::new(StoreGate(rule.store(per_key)))),
+        }
+    }
+}

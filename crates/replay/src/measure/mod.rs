@@ -1,0 +1,297 @@
+//! Everything measured about one limiter, one module per metric. All counts are integers; `METHODOLOGY.md` has the formulas.
+
+mod envelope;
+mod keys;
+mod stream;
+mod timeline;
+mod trailing;
+
+pub use envelope::Envelope;
+pub use keys::{Key, Keys};
+pub use stream::Stream;
+pub use timeline::{Bin, Timeline, round_width};
+
+use hdrhistogram::Histogram;
+use limiters::{Nanos, Outcome, Quota, Rate};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use trailing::Trailing;
+
+/// What has to be known to measure a limiter.
+pub struct Setup<'a> {
+    /// The quota it is measured against.
+    pub quota: Quota,
+    /// Window lengths of the envelope.
+    pub taus: &'a [Nanos],
+    /// Absolute time of t = 0.
+    pub start: Nanos,
+    /// Length of a timeline bin, and how many there are at first.
+    pub bin: Nanos,
+    /// See [`Setup::bin`].
+    pub bins: usize,
+    /// Whether each key has a limiter of its own: then peaks, over-admission and false refusals are per key.
+    pub per_key: bool,
+    /// Whether admitted requests may start later than they asked.
+    pub shaper: bool,
+    /// Starts the envelope may remember.
+    pub budget: usize,
+}
+
+/// The measurements of one limiter.
+pub struct Measure {
+    quota: Quota,
+    start: Nanos,
+    per_key: bool,
+    shaper: bool,
+    /// Requests admitted, refused, too large for ever, delayed.
+    pub admitted: u64,
+    /// See [`Measure::admitted`].
+    pub refused: u64,
+    /// See [`Measure::admitted`].
+    pub never_fits: u64,
+    /// See [`Measure::admitted`].
+    pub delayed: u64,
+    /// Permits asked for.
+    pub offered_permits: u64,
+    /// Permits admitted.
+    pub admitted_permits: u64,
+    /// Requests refused though they fitted among this limiter's own admissions of the trailing window.
+    pub falsely_refused: u64,
+    /// First refusal, absolute.
+    pub first_refusal: Option<Nanos>,
+    /// Most refusals in a row.
+    pub longest_streak: u64,
+    /// Longest time from the last refusal of a streak to the next admission.
+    pub recovery: Option<Nanos>,
+    /// Time of the first and last arrival, absolute.
+    pub arrivals: Option<(Nanos, Nanos)>,
+    /// Waits of admitted requests; only for shapers.
+    pub waits: Option<Histogram<u64>>,
+    /// See [`Timeline`].
+    pub timeline: Timeline,
+    /// See [`Envelope`].
+    pub envelope: Envelope,
+    /// See [`Stream`].
+    pub stream: Stream,
+    /// Per key; only once a second key is seen or each key has its own limiter.
+    pub keys: Option<Keys>,
+    trailing: Trailing,
+    streak: u64,
+    last_refusal: Nanos,
+    departures: BinaryHeap<Reverse<(Nanos, u64, u64)>>,
+    starts: Starts,
+}
+
+/// Starts of one block, in columns.
+#[derive(Default)]
+struct Starts {
+    at: Vec<Nanos>,
+    key: Vec<u64>,
+    cost: Vec<u64>,
+}
+
+impl Starts {
+    fn clear(&mut self) {
+        self.at.clear();
+        self.key.clear();
+        self.cost.clear();
+    }
+
+    #[inline]
+    fn push(&mut self, at: Nanos, key: u64, cost: u64) {
+        // A request for nothing starts nothing.
+        if cost > 0 {
+            self.at.push(at);
+            self.key.push(key);
+            self.cost.push(cost);
+        }
+    }
+}
+
+impl Measure {
+    /// Nothing measured yet.
+    pub fn new(setup: &Setup<'_>) -> Measure {
+        let rate = Rate::new(setup.quota.limit, setup.quota.window);
+        let rate = rate.expect("a scenario's limit and window are above zero");
+        Measure {
+            quota: setup.quota,
+            start: setup.start,
+            per_key: setup.per_key,
+            shaper: setup.shaper,
+            admitted: 0,
+            refused: 0,
+            never_fits: 0,
+            delayed: 0,
+            offered_permits: 0,
+            admitted_permits: 0,
+            falsely_refused: 0,
+            first_refusal: None,
+            longest_streak: 0,
+            recovery: None,
+            arrivals: None,
+            // Four digits: three cannot tell p99.9 from p99.99 of 1..=10000.
+            waits: setup.shaper.then(|| Histogram::new(4).expect("four significant digits are supported")),
+            timeline: Timeline::new(setup.start, setup.bin, setup.bins),
+            envelope: Envelope::new(setup.taus, setup.budget),
+            stream: Stream::new(setup.quota, setup.per_key),
+            keys: setup.per_key.then(|| Keys::new(setup.quota.window, rate)),
+            trailing: Trailing::new(setup.quota.window),
+            streak: 0,
+            last_refusal: 0,
+            departures: BinaryHeap::new(),
+            starts: Starts::default(),
+        }
+    }
+
+    /// The absolute time at which the bin that holds `at` ends: a block must not reach beyond it.
+    pub fn block_end(&self, at: Nanos) -> Nanos {
+        self.timeline.end_of_bin(at)
+    }
+
+    /// Takes a block of decisions in time order, all within one bin. All slices have the same length, at least 1.
+    pub fn observe(&mut self, key: &[u64], at: &[Nanos], cost: &[u64], outcomes: &[Outcome]) {
+        let (Some(&first), Some(&last)) = (at.first(), at.last()) else { return };
+        self.arrivals = Some((self.arrivals.map_or(first, |(first, _)| first), last));
+        self.starts.clear();
+        if self.keys.is_none() && key.iter().any(|&key| key != 0) {
+            let rate = Rate::new(self.quota.limit, self.quota.window).expect("checked when this was made");
+            let mut keys = Keys::new(self.quota.window, rate);
+            // Everything before belonged to key 0; its peak counts from here on, its totals from the start.
+            if self.offered_permits > 0 {
+                keys.asked(0, first, self.admitted_permits, true);
+                keys.asked(0, first, self.offered_permits - self.admitted_permits, false);
+            }
+            self.keys = Some(keys);
+        }
+        let mut bin = Bin::default();
+        if self.per_key {
+            self.scan::<true>(key, at, cost, outcomes, &mut bin);
+        } else {
+            self.scan::<false>(key, at, cost, outcomes, &mut bin);
+        }
+        if self.shaper {
+            self.depart(last);
+        } else {
+            bin.started = bin.admitted;
+        }
+        let total = self.timeline.bin(first);
+        total.offered += bin.offered;
+        total.admitted += bin.admitted;
+        total.delayed += bin.delayed;
+        total.started += bin.started;
+        total.trailing = total.trailing.max(bin.trailing);
+        self.offered_permits += bin.offered;
+        self.admitted_permits += bin.admitted;
+        self.flush_starts();
+    }
+
+    /// The pass over a block that looks at every request.
+    fn scan<const PER_KEY: bool>(
+        &mut self,
+        key: &[u64],
+        at: &[Nanos],
+        cost: &[u64],
+        outcomes: &[Outcome],
+        bin: &mut Bin,
+    ) {
+        let limit = self.quota.limit;
+        for (((&outcome, &at), &cost), &key) in outcomes.iter().zip(at).zip(cost).zip(key) {
+            bin.offered += cost;
+            let passes = outcome.passes();
+            let by_key = match &mut self.keys {
+                Some(keys) => keys.asked(key, at, cost, passes),
+                None => 0,
+            };
+            if passes {
+                self.admitted += 1;
+                bin.admitted += cost;
+                bin.trailing = bin.trailing.max(self.trailing.add(at, cost));
+                if self.streak > 0 {
+                    self.longest_streak = self.longest_streak.max(self.streak);
+                    self.recovery = self.recovery.max(Some(at - self.last_refusal));
+                    self.streak = 0;
+                }
+                if self.shaper {
+                    let start = outcome.starts(at).unwrap_or(at);
+                    if start > at {
+                        self.delayed += 1;
+                        bin.delayed += cost;
+                    }
+                    if let Some(waits) = &mut self.waits {
+                        waits.saturating_record(start - at);
+                    }
+                    self.departures.push(Reverse((start, key, cost)));
+                } else {
+                    self.starts.push(at, key, cost);
+                }
+                continue;
+            }
+            self.streak += 1;
+            self.last_refusal = at;
+            if self.first_refusal.is_none() {
+                self.first_refusal = Some(at);
+            }
+            if outcome == Outcome::NeverFits {
+                self.never_fits += 1;
+            } else {
+                self.refused += 1;
+                let among = if PER_KEY { by_key } else { self.trailing.sum(at) };
+                self.falsely_refused += u64::from(among.saturating_add(cost) <= limit);
+            }
+        }
+    }
+
+    /// Moves departures up to `now` into the started stream.
+    fn depart(&mut self, now: Nanos) {
+        while let Some(&Reverse((start, key, cost))) = self.departures.peek()
+            && start <= now
+        {
+            self.departures.pop();
+            self.timeline.bin(start).started += cost;
+            self.starts.push(start, key, cost);
+        }
+    }
+
+    fn flush_starts(&mut self) {
+        self.envelope.observe(&self.starts.at, &self.starts.cost);
+        self.stream.observe(&self.starts.at, &self.starts.key, &self.starts.cost);
+    }
+
+    /// Notes how full the limiter is at the end of every bin that ends at or before `now`. `level` is asked for times that
+    /// no request of a later bin has changed yet.
+    pub fn levels_until(&mut self, now: Nanos, level: impl Fn(Nanos) -> Option<i64>) {
+        while let Some(end) = self.timeline.next_level().filter(|&end| end <= now) {
+            let available = level(end - 1);
+            self.timeline.set_level(available);
+        }
+    }
+
+    /// Lets everything depart that still waits.
+    pub fn finish(&mut self) {
+        self.longest_streak = self.longest_streak.max(self.streak);
+        self.starts.clear();
+        self.depart(Nanos::MAX);
+        self.flush_starts();
+    }
+
+    /// Most permits in a half-open window: of the whole stream, or of the busiest key where each has its own limiter.
+    pub fn peak_window(&self) -> u64 {
+        match (&self.keys, self.per_key) {
+            (Some(keys), true) => keys.busiest().0,
+            _ => self.envelope.most(self.quota.window).unwrap_or(0),
+        }
+    }
+
+    /// See [`Stream::sigma`]; of the busiest key where each has its own limiter.
+    pub fn sigma(&self) -> u64 {
+        match (&self.keys, self.per_key) {
+            (Some(keys), true) => keys.busiest().1,
+            _ => self.stream.sigma(),
+        }
+    }
+
+    /// A time counted from t = 0.
+    pub fn since_start(&self, at: Nanos) -> Nanos {
+        at.saturating_sub(self.start)
+    }
+}
