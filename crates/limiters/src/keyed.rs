@@ -1,22 +1,34 @@
 //! Limiters by key: one state a key, one rule for all of them, and fresh states forgotten.
+//!
+//! Only a key whose state equals a fresh one is forgotten, which changes no decision. Forgetting is a sweep over all
+//! keys, made when a new key comes and one of two things holds:
+//!
+//! * As many new keys came since the last sweep as it had left (at least 64). They pay for looking at all.
+//! * Twice the mean time that the keys it had left needed to become fresh has passed. By Markov's inequality at least
+//!   half of them are fresh by now or were asked again since, and these pay.
+//!
+//! So a request costs O(1) on average, a clock that stands still included: then sweeps come at 64, 128, 256 … keys. Keys
+//! kept are at most twice those that are not fresh, plus 64, at the time of the last sweep, and double until the next.
 
-use crate::{Level, Limiter, Nanos, Outcome, Rule};
+use crate::{Level, Nanos, Outcome, Rule, Store};
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 
-/// One limiter per key under one rule. A key whose state equals a fresh one is forgotten by a sweep, which changes no
-/// decision; a store with a key limit refuses new keys when full and counts them.
+/// One limiter per key under one rule.
 #[derive(Clone, Debug)]
 pub struct Keyed<K, R: Rule, S = RandomState> {
     rule: R,
     states: HashMap<K, R::State, S>,
     max_keys: usize,
-    turned_away: u64,
-    swept_at: usize,
     max_live: usize,
+    turned_away: u64,
+    arrivals: usize,
+    sweep_after: usize,
+    sweep_at: Nanos,
+    examined: u64,
 }
 
-/// Keys between two sweeps, at least.
+/// New keys between two sweeps, at least.
 const SWEEP: usize = 64;
 
 impl<K: Hash + Eq, R: Rule> Keyed<K, R> {
@@ -29,61 +41,97 @@ impl<K: Hash + Eq, R: Rule> Keyed<K, R> {
 impl<K: Hash + Eq, R: Rule, S: BuildHasher> Keyed<K, R, S> {
     /// An empty store that hashes with `hasher`.
     pub fn with_hasher(rule: R, hasher: S) -> Keyed<K, R, S> {
-        let states = HashMap::with_hasher(hasher);
-        Keyed { rule, states, max_keys: usize::MAX, turned_away: 0, swept_at: SWEEP, max_live: 0 }
+        Keyed {
+            rule,
+            states: HashMap::with_hasher(hasher),
+            max_keys: usize::MAX,
+            max_live: 0,
+            turned_away: 0,
+            arrivals: 0,
+            sweep_after: SWEEP,
+            sweep_at: Nanos::MAX,
+            examined: 0,
+        }
     }
 
-    /// The same store, refusing keys beyond `max_keys` that are not forgotten yet.
+    /// The same store, refusing new keys while it keeps `max_keys`; they are counted. A refusal for that reason has no
+    /// known end, so its retry-after is `None`. Charges to keys that are not kept (post accounting) go beyond the limit,
+    /// by at most one key for each call in flight.
     #[must_use]
     pub fn with_max_keys(self, max_keys: usize) -> Keyed<K, R, S> {
-        Keyed { max_keys, ..self }
+        Keyed { max_keys, sweep_after: max_keys.clamp(1, SWEEP), ..self }
     }
 
-    /// Asks for `cost` permits of `key`. See [`Limiter::try_acquire`].
+    /// Asks for `cost` permits of `key`. See [`Limiter::try_acquire`](crate::Limiter::try_acquire). O(1) on average.
+    #[inline]
     pub fn try_acquire(&mut self, key: K, now: Nanos, cost: u64) -> Outcome {
-        if let Some(state) = self.states.get_mut(&key) {
-            return self.rule.try_acquire(state, now, cost);
+        match self.states.get_mut(&key) {
+            Some(state) => self.rule.try_acquire(state, now, cost),
+            None => self.try_new(key, now, cost),
         }
+    }
+
+    fn try_new(&mut self, key: K, now: Nanos, cost: u64) -> Outcome {
         let mut state = self.rule.fresh();
         let outcome = self.rule.try_acquire(&mut state, now, cost);
         // A refused or free request leaves a fresh state, which need not be kept.
-        if outcome.passes() && cost != 0 && !self.insert(key, state, now) {
+        if !outcome.passes() || cost == 0 {
+            return outcome;
+        }
+        if !self.has_room(now) {
             return Outcome::Refused;
         }
+        self.keep(key, state);
         outcome
     }
 
-    /// Keeps a new state, or says that there is no room. Sweeping costs as much as the keys inserted since the last
-    /// sweep paid for, so that an insertion is O(1) on average.
-    fn insert(&mut self, key: K, state: R::State, now: Nanos) -> bool {
-        if self.states.len() >= self.swept_at.min(self.max_keys) {
-            self.sweep(now);
-        }
-        if self.states.len() >= self.max_keys {
-            self.turned_away += 1;
-            return false;
-        }
+    fn keep(&mut self, key: K, state: R::State) {
         self.states.insert(key, state);
         self.max_live = self.max_live.max(self.states.len());
-        true
     }
 
-    /// Forgets every key whose state equals a fresh one at `now`. O(keys).
+    /// Counts a new key and sweeps if it is time; whether there is room for it then.
+    fn has_room(&mut self, now: Nanos) -> bool {
+        self.arrivals += 1;
+        if self.arrivals > self.sweep_after || now >= self.sweep_at {
+            self.sweep(now);
+        }
+        let room = self.states.len() < self.max_keys;
+        self.turned_away += u64::from(!room);
+        room
+    }
+
+    /// Forgets every key whose state equals a fresh one at `now`. O(keys); happens by itself.
     pub fn sweep(&mut self, now: Nanos) {
-        let rule = &self.rule;
-        self.states.retain(|_, state| !rule.is_fresh(state, now));
-        self.swept_at = (self.states.len() * 2).max(SWEEP);
+        self.examined += self.states.len() as u64;
+        let (rule, mut waits) = (&self.rule, 0u128);
+        self.states.retain(|_, state| {
+            let keep = !rule.is_fresh(state, now);
+            if keep {
+                waits += u128::from(rule.reset_after(state, now).unwrap_or(Nanos::MAX).max(1));
+            }
+            keep
+        });
+        let live = self.states.len();
+        // A sweep walks over the table's empty places too, so the table must not stay large after a flood.
+        if self.states.capacity() / 8 > live.max(SWEEP) {
+            self.states.shrink_to(2 * live.max(SWEEP));
+        }
+        let patience =
+            (2 * waits).checked_div(live as u128).map_or(Nanos::MAX, |wait| wait.try_into().unwrap_or(Nanos::MAX));
+        self.sweep_at = now.saturating_add(patience);
+        self.sweep_after = live.max(self.max_keys.clamp(1, SWEEP));
+        self.arrivals = 0;
     }
 
-    /// The rule and the state of `key`, if one is kept.
-    pub fn get(&self, key: &K) -> (&R, Option<&R::State>) {
-        (&self.rule, self.states.get(key))
+    /// The rule that all keys follow.
+    pub fn rule(&self) -> &R {
+        &self.rule
     }
 
-    /// The state of `key` for a change, kept from now on.
-    pub fn entry(&mut self, key: K, _now: Nanos) -> (&R, &mut R::State) {
-        let rule = &self.rule;
-        (rule, self.states.entry(key).or_insert_with(|| rule.fresh()))
+    /// The state of `key`, if one is kept.
+    pub fn state(&self, key: &K) -> Option<&R::State> {
+        self.states.get(key)
     }
 
     /// Keys kept now.
@@ -100,78 +148,25 @@ impl<K: Hash + Eq, R: Rule, S: BuildHasher> Keyed<K, R, S> {
     pub fn turned_away(&self) -> u64 {
         self.turned_away
     }
-}
 
-/// Limiters behind a key: what a guard asks. One for everybody ([`Single`]), or one per key ([`Keyed`], [`PerKey`]).
-/// The methods are those of [`Limiter`] with the key in front.
-pub trait Store {
-    /// See [`Limiter::try_acquire`].
-    fn try_acquire(&mut self, key: u64, now: Nanos, cost: u64) -> Outcome;
-    /// See [`Limiter::peek`].
-    fn peek(&self, key: u64, now: Nanos, cost: u64) -> Outcome;
-    /// See [`Limiter::remaining`].
-    fn remaining(&self, key: u64, now: Nanos) -> u64;
-    /// See [`Limiter::retry_after`].
-    fn retry_after(&self, key: u64, now: Nanos, cost: u64) -> Option<Nanos>;
-    /// See [`Limiter::reset_after`].
-    fn reset_after(&self, key: u64, now: Nanos) -> Option<Nanos>;
-    /// See [`Limiter::charge`].
-    fn charge(&mut self, key: u64, now: Nanos, cost: u64);
-    /// See [`Limiter::refund`].
-    fn refund(&mut self, key: u64, now: Nanos, taken_at: Nanos, cost: u64);
-    /// See [`Limiter::level`].
-    fn level(&self, key: u64, now: Nanos) -> Level;
-    /// See [`Limiter::run`]; all four slices have the same length.
-    fn run(&mut self, key: &[u64], at: &[Nanos], cost: &[u64], out: &mut [Outcome]);
-    /// Bytes of state of one key.
-    fn state_bytes(&self) -> usize;
-    /// Most keys kept at once so far.
-    fn max_live_keys(&self) -> usize;
-}
+    /// States that sweeps have looked at so far: what forgetting has cost.
+    pub fn examined(&self) -> u64 {
+        self.examined
+    }
 
-/// One limiter for every key.
-pub struct Single<L>(L);
+    fn ask<T>(&self, key: &K, question: impl Fn(&R, &R::State) -> T) -> T {
+        match self.states.get(key) {
+            Some(state) => question(&self.rule, state),
+            None => question(&self.rule, &self.rule.fresh()),
+        }
+    }
 
-impl<L: Limiter> Single<L> {
-    /// A store whose keys all share `limiter`.
-    pub fn new(limiter: L) -> Single<L> {
-        Single(limiter)
-    }
-}
-
-impl<L: Limiter> Store for Single<L> {
-    fn try_acquire(&mut self, _: u64, now: Nanos, cost: u64) -> Outcome {
-        self.0.try_acquire(now, cost)
-    }
-    fn peek(&self, _: u64, now: Nanos, cost: u64) -> Outcome {
-        self.0.peek(now, cost)
-    }
-    fn remaining(&self, _: u64, now: Nanos) -> u64 {
-        self.0.remaining(now)
-    }
-    fn retry_after(&self, _: u64, now: Nanos, cost: u64) -> Option<Nanos> {
-        self.0.retry_after(now, cost)
-    }
-    fn reset_after(&self, _: u64, now: Nanos) -> Option<Nanos> {
-        self.0.reset_after(now)
-    }
-    fn charge(&mut self, _: u64, now: Nanos, cost: u64) {
-        self.0.charge(now, cost);
-    }
-    fn refund(&mut self, _: u64, now: Nanos, taken_at: Nanos, cost: u64) {
-        self.0.refund(now, taken_at, cost);
-    }
-    fn level(&self, _: u64, now: Nanos) -> Level {
-        self.0.level(now)
-    }
-    fn run(&mut self, _: &[u64], at: &[Nanos], cost: &[u64], out: &mut [Outcome]) {
-        self.0.run(at, cost, out);
-    }
-    fn state_bytes(&self) -> usize {
-        self.0.state_bytes()
-    }
-    fn max_live_keys(&self) -> usize {
-        1
+    /// Whether a request of this key and cost is refused only because there is no room for the key.
+    fn shut_out(&self, key: &K, now: Nanos, cost: u64) -> bool {
+        self.states.len() >= self.max_keys
+            && cost != 0
+            && !self.states.contains_key(key)
+            && self.rule.peek(&self.rule.fresh(), now, cost).passes()
     }
 }
 
@@ -179,109 +174,76 @@ impl<R: Rule, S: BuildHasher> Store for Keyed<u64, R, S> {
     fn try_acquire(&mut self, key: u64, now: Nanos, cost: u64) -> Outcome {
         Keyed::try_acquire(self, key, now, cost)
     }
+
     fn peek(&self, key: u64, now: Nanos, cost: u64) -> Outcome {
-        self.ask(key, |rule, state| rule.peek(state, now, cost))
+        if self.shut_out(&key, now, cost) {
+            return Outcome::Refused;
+        }
+        self.ask(&key, |rule, state| rule.peek(state, now, cost))
     }
+
     fn remaining(&self, key: u64, now: Nanos) -> u64 {
-        self.ask(key, |rule, state| rule.remaining(state, now))
+        if self.shut_out(&key, now, 1) {
+            return 0;
+        }
+        self.ask(&key, |rule, state| rule.remaining(state, now))
     }
+
     fn retry_after(&self, key: u64, now: Nanos, cost: u64) -> Option<Nanos> {
-        self.ask(key, |rule, state| rule.retry_after(state, now, cost))
+        if self.shut_out(&key, now, cost) {
+            return None;
+        }
+        self.ask(&key, |rule, state| rule.retry_after(state, now, cost))
     }
+
     fn reset_after(&self, key: u64, now: Nanos) -> Option<Nanos> {
-        self.ask(key, |rule, state| rule.reset_after(state, now))
+        self.ask(&key, |rule, state| rule.reset_after(state, now))
     }
+
     fn charge(&mut self, key: u64, now: Nanos, cost: u64) {
-        let (rule, state) = self.entry(key, now);
-        rule.charge(state, now, cost);
+        if cost == 0 {
+            return;
+        }
+        if let Some(state) = self.states.get_mut(&key) {
+            return self.rule.charge(state, now, cost);
+        }
+        self.arrivals += 1;
+        if self.arrivals > self.sweep_after || now >= self.sweep_at {
+            self.sweep(now);
+        }
+        let mut state = self.rule.fresh();
+        self.rule.charge(&mut state, now, cost);
+        self.keep(key, state);
     }
+
+    /// A key that is not kept is as fresh as can be, so there is nothing to give back to it.
     fn refund(&mut self, key: u64, now: Nanos, taken_at: Nanos, cost: u64) {
-        let (rule, state) = self.entry(key, now);
-        rule.refund(state, now, taken_at, cost);
+        if let Some(state) = self.states.get_mut(&key) {
+            self.rule.refund(state, now, taken_at, cost);
+        }
     }
+
     fn level(&self, key: u64, now: Nanos) -> Level {
-        self.ask(key, |rule, state| rule.level(state, now))
+        self.ask(&key, |rule, state| rule.level(state, now))
     }
+
     fn run(&mut self, key: &[u64], at: &[Nanos], cost: &[u64], out: &mut [Outcome]) {
         for (((&key, &at), &cost), out) in key.iter().zip(at).zip(cost).zip(out) {
             *out = Keyed::try_acquire(self, key, at, cost);
         }
     }
+
     fn state_bytes(&self) -> usize {
         size_of::<R::State>() + self.states.values().next().map_or(0, |state| self.rule.heap_bytes(state))
     }
+
     fn max_live_keys(&self) -> usize {
         self.max_live
     }
-}
 
-impl<R: Rule, S: BuildHasher> Keyed<u64, R, S> {
-    fn ask<T>(&self, key: u64, question: impl Fn(&R, &R::State) -> T) -> T {
-        match self.states.get(&key) {
-            Some(state) => question(&self.rule, state),
-            None => question(&self.rule, &self.rule.fresh()),
+    fn make_room(&mut self, key: u64, now: Nanos, cost: u64) {
+        if self.shut_out(&key, now, cost) {
+            self.has_room(now);
         }
-    }
-}
-
-/// One boxed limiter per key, for limiters that are not rules of this crate. Keys are never forgotten.
-pub struct PerKey<F> {
-    make: F,
-    limiters: HashMap<u64, Box<dyn Limiter + Send>>,
-}
-
-impl<F: Fn() -> Box<dyn Limiter + Send>> PerKey<F> {
-    /// A store that makes a limiter with `make` for each new key.
-    pub fn new(make: F) -> PerKey<F> {
-        PerKey { make, limiters: HashMap::new() }
-    }
-
-    fn of(&mut self, key: u64) -> &mut Box<dyn Limiter + Send> {
-        self.limiters.entry(key).or_insert_with(&self.make)
-    }
-
-    fn ask<T>(&self, key: u64, question: impl Fn(&dyn Limiter) -> T) -> T {
-        match self.limiters.get(&key) {
-            Some(limiter) => question(limiter),
-            None => question(&(self.make)()),
-        }
-    }
-}
-
-impl<F: Fn() -> Box<dyn Limiter + Send>> Store for PerKey<F> {
-    fn try_acquire(&mut self, key: u64, now: Nanos, cost: u64) -> Outcome {
-        self.of(key).try_acquire(now, cost)
-    }
-    fn peek(&self, key: u64, now: Nanos, cost: u64) -> Outcome {
-        self.ask(key, |limiter| limiter.peek(now, cost))
-    }
-    fn remaining(&self, key: u64, now: Nanos) -> u64 {
-        self.ask(key, |limiter| limiter.remaining(now))
-    }
-    fn retry_after(&self, key: u64, now: Nanos, cost: u64) -> Option<Nanos> {
-        self.ask(key, |limiter| limiter.retry_after(now, cost))
-    }
-    fn reset_after(&self, key: u64, now: Nanos) -> Option<Nanos> {
-        self.ask(key, |limiter| limiter.reset_after(now))
-    }
-    fn charge(&mut self, key: u64, now: Nanos, cost: u64) {
-        self.of(key).charge(now, cost);
-    }
-    fn refund(&mut self, key: u64, now: Nanos, taken_at: Nanos, cost: u64) {
-        self.of(key).refund(now, taken_at, cost);
-    }
-    fn level(&self, key: u64, now: Nanos) -> Level {
-        self.ask(key, |limiter| limiter.level(now))
-    }
-    fn run(&mut self, key: &[u64], at: &[Nanos], cost: &[u64], out: &mut [Outcome]) {
-        for (((&key, &at), &cost), out) in key.iter().zip(at).zip(cost).zip(out) {
-            *out = self.of(key).try_acquire(at, cost);
-        }
-    }
-    fn state_bytes(&self) -> usize {
-        self.ask(0, |limiter| limiter.state_bytes())
-    }
-    fn max_live_keys(&self) -> usize {
-        self.limiters.len()
     }
 }

@@ -15,26 +15,41 @@
 //! assert_eq!(bucket.retry_after(0, 1), Some(500_000_000));
 //! ```
 
+mod clamp;
+mod guard;
+mod hash;
 mod keyed;
 mod limiter;
+mod loop_breaker;
 mod params;
 mod params_strict;
+mod promises;
 mod rate;
 mod registry;
+mod replicated;
 mod request;
 mod rule;
+mod stack;
+mod store;
 mod word;
 
 mod token_bucket;
 mod unlimited;
 
-pub use keyed::{Keyed, PerKey, Single, Store};
+pub use clamp::Clamp;
+pub use guard::{Accounting, Guard, Ledger, Response, RetryAfter, Scope};
+pub use hash::{KeyHash, KeyHasher};
+pub use keyed::Keyed;
 pub use limiter::{Decision, Level, Limiter, Outcome};
+pub use loop_breaker::LoopBreaker;
 pub use params::{Kind, Param, ParamError, Quota, Settings, Value};
 pub use rate::Rate;
 pub use registry::{ALGORITHMS, Algorithm, algorithm};
+pub use replicated::{Nodes, Replicated, Routing};
 pub use request::{Batch, Meter, Request};
 pub use rule::{AnyRule, Plain, Rule, Worst};
+pub use stack::{Answer, Stack, Ticket, Verdict};
+pub use store::{PerKey, Single, Store};
 pub use token_bucket::TokenBucket;
 pub use unlimited::Unlimited;
 pub use word::Word;

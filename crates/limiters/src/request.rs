@@ -21,6 +21,8 @@ pub struct Request {
     pub cache_write_tokens: u64,
     /// Price of the call in micro-dollars.
     pub microusd: u64,
+    /// Hash of what is called with which arguments, for [`LoopBreaker`](crate::LoopBreaker); 0 when unknown.
+    pub call: u64,
 }
 
 /// What a guard counts.
@@ -83,6 +85,8 @@ pub struct Batch {
     pub output_tokens: Vec<u64>,
     /// [`Request::microusd`]; optional.
     pub microusd: Vec<u64>,
+    /// [`Request::call`]; optional.
+    pub call: Vec<u64>,
 }
 
 impl Batch {
@@ -105,6 +109,7 @@ impl Batch {
             &mut self.input_tokens,
             &mut self.output_tokens,
             &mut self.microusd,
+            &mut self.call,
         ] {
             column.clear();
         }
@@ -120,6 +125,7 @@ impl Batch {
             (&mut self.input_tokens, request.input_tokens),
             (&mut self.output_tokens, request.output_tokens),
             (&mut self.microusd, request.microusd),
+            (&mut self.call, request.call),
         ] {
             if value != 0 || !column.is_empty() {
                 column.resize(before, 0);
@@ -138,6 +144,7 @@ impl Batch {
             input_tokens: optional(&self.input_tokens),
             output_tokens: optional(&self.output_tokens),
             microusd: optional(&self.microusd),
+            call: optional(&self.call),
             ..Request::default()
         }
     }

@@ -1,6 +1,6 @@
 //! A rule is an algorithm: parameters on one side, a small state on the other, and what is proven about the two.
 
-use crate::{Keyed, Level, Limiter, Nanos, Outcome, Single, Store};
+use crate::{KeyHash, Keyed, Level, Limiter, Nanos, Outcome, Single, Store};
 
 /// An algorithm with its parameters. The state is apart so that a million keys share one rule and pay only for what
 /// differs between them.
@@ -162,7 +162,11 @@ impl<R: Rule> AnyRule for R {
     }
 
     fn store(&self, per_key: bool) -> Box<dyn Store + Send> {
-        if per_key { Box::new(Keyed::<u64, R>::new(self.clone())) } else { Box::new(Single::new(self.limiter())) }
+        if per_key {
+            Box::new(Keyed::with_hasher(self.clone(), KeyHash::default()))
+        } else {
+            Box::new(Single::new(self.limiter()))
+        }
     }
 
     fn delays(&self) -> bool {
