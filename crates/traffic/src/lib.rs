@@ -1,12 +1,75 @@
 //! Where requests come from: arrival patterns, recorded traces, and the keys and costs they carry.
 //!
-//! Nothing here reads a clock. A [`Source`] hands out batches of requests in time order; every random draw is keyed by
-//! the seed, the source's place in the scenario and its purpose, so that one source never shifts another's luck.
+//! Nothing here reads a clock. A [`Source`] hands out batches of requests in time order, and [`Traffic`] merges sources into
+//! one. Every random draw is keyed by the seed, the source and its purpose ([`draw`]), so that one source never shifts another's
+//! luck.
+//!
+//! ```
+//! use limiters::{Batch, Rate};
+//! use traffic::spec::{Amount, Keys, Pattern, Shape};
+//! use traffic::{Settings, Source, Traffic};
+//!
+//! let steady = Pattern {
+//!     shape: Shape::Constant { rate: Rate::new(20, 1_000_000_000).unwrap(), start: 0, end: None },
+//!     keys: Keys::One("alice".into()),
+//!     cost: Amount::Constant(1),
+//!     input_tokens: None,
+//!     output_tokens: None,
+//!     price: None,
+//! };
+//! let settings = Settings { seed: 0, start: 0, duration: 60_000_000_000, tokens: false };
+//! let mut traffic = Traffic::open(&[steady], &settings, |_, _| unreachable!("no trace")).unwrap();
+//! let mut batch = Batch::default();
+//! while traffic.fill(&mut batch, 1024).unwrap() > 0 {}
+//! assert_eq!((batch.len(), batch.at[0]), (1199, 50_000_000)); // the one at 60 s is at the end of the run: dropped
+//! assert_eq!(traffic.key_name(batch.key[0]), "alice");
+//! ```
 
+mod amounts;
+mod arrivals;
+pub mod draw;
+mod keys;
+mod merge;
+mod own_form;
+mod pattern;
 pub mod spec;
 
-use limiters::Batch;
+pub use arrivals::{ArrivalPattern, PATTERNS};
+pub use merge::Traffic;
+pub use own_form::write_csv;
+
+use limiters::{Batch, Nanos};
 use std::path::PathBuf;
+
+/// What a run says to all its traffic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// Absolute time of t = 0, nanoseconds since the Unix epoch.
+    pub start: Nanos,
+    /// Length of the run. Requests at or after it are dropped: a run is half-open.
+    pub duration: Nanos,
+    /// Whether something meters tokens. Then the cost of a source that does not say how many input tokens it has stands
+    /// for them.
+    pub tokens: bool,
+}
+
+impl Settings {
+    /// Absolute time of the end, itself not part of the run.
+    ///
+    /// # Errors
+    ///
+    /// When it lies beyond the range of nanoseconds since the epoch (July 2554).
+    pub fn end(&self) -> Result<Nanos, TrafficError> {
+        self.start.checked_add(self.duration).ok_or_else(|| {
+            TrafficError::new(format!(
+                "`start` and `duration` ({} ns) end after July 2554, beyond the range of nanoseconds",
+                self.duration
+            ))
+        })
+    }
+}
 
 /// Requests in time order.
 pub trait Source: Send {
@@ -30,6 +93,11 @@ pub trait Source: Send {
     /// Whether requests say how many tokens they have. Where they do not, their cost stands for input tokens when
     /// something meters tokens.
     fn has_tokens(&self) -> bool {
+        true
+    }
+
+    /// Whether requests may have a price.
+    fn has_prices(&self) -> bool {
         true
     }
 
@@ -72,6 +140,19 @@ pub struct TrafficError {
     pub value: Option<String>,
     /// What is wrong, and what would be right.
     pub message: String,
+}
+
+impl TrafficError {
+    /// What is wrong, with no file to blame.
+    pub fn new(message: impl Into<String>) -> TrafficError {
+        TrafficError { path: None, line: None, column: None, value: None, message: message.into() }
+    }
+
+    /// The same with the place it happened in front.
+    fn within(mut self, place: &str) -> TrafficError {
+        self.message = format!("{place}: {}", self.message);
+        self
+    }
 }
 
 impl std::fmt::Display for TrafficError {
