@@ -249,6 +249,7 @@ fn append(batch: &mut Batch, made: &Batch, from: usize, to: usize) {
         (&mut batch.input_tokens, &made.input_tokens),
         (&mut batch.output_tokens, &made.output_tokens),
         (&mut batch.microusd, &made.microusd),
+        (&mut batch.call, &made.call),
     ] {
         match (made.is_empty(), column.is_empty()) {
             (true, true) => {}
@@ -261,9 +262,10 @@ fn append(batch: &mut Batch, made: &Batch, from: usize, to: usize) {
     }
 }
 
-fn columns(batch: &mut Batch) -> [&mut Vec<u64>; 6] {
-    let Batch { at, key, requests, input_tokens, output_tokens, microusd } = batch;
-    [at, key, requests, input_tokens, output_tokens, microusd]
+/// Every column, and a compile error when there is a new one.
+fn columns(batch: &mut Batch) -> [&mut Vec<u64>; 7] {
+    let Batch { at, key, requests, input_tokens, output_tokens, microusd, call } = batch;
+    [at, key, requests, input_tokens, output_tokens, microusd, call]
 }
 
 fn truncate(batch: &mut Batch, len: usize) {

@@ -66,6 +66,9 @@ impl PatternSource {
                 None => column.resize(before + made, 0),
             }
         }
+        if !batch.call.is_empty() {
+            batch.call.resize(before + made, 0);
+        }
         if self.cost_is_tokens {
             batch.input_tokens.resize(before, 0);
             batch.input_tokens.extend_from_slice(&batch.requests[before..]);
