@@ -124,8 +124,13 @@ pub trait Limiter {
         let outcome = self.try_acquire(now, cost);
         let remaining = self.remaining(now);
         let retry_after = if outcome.passes() { Some(0) } else { self.retry_after(now, cost) };
-        let next_increase_after = remaining.checked_add(1).and_then(|more| self.retry_after(now, more));
-        Decision { outcome, remaining, retry_after, next_increase_after, reset_after: self.reset_after(now) }
+        let reset_after = self.reset_after(now);
+        let next_increase_after = match remaining.checked_add(1).and_then(|more| self.retry_after(now, more)) {
+            // A limiter that lets the last cost pass what remains (a spend cap checked before) regains it with its reset.
+            Some(0) => reset_after.filter(|wait| *wait > 0),
+            wait => wait,
+        };
+        Decision { outcome, remaining, retry_after, next_increase_after, reset_after }
     }
 
     /// Decides a block of requests in order. The loop is compiled once per limiter, so that a caller who holds a

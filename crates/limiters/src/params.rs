@@ -2,6 +2,7 @@
 
 use crate::{Nanos, Rate};
 use std::fmt;
+use std::sync::Arc;
 
 /// One promise, which every algorithm translates: `limit` permits per `window`, `burst` at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,13 +62,16 @@ pub struct Settings {
     pub quota: Quota,
     /// The time of t = 0, from which a bucket with `initial` permits starts to fill.
     pub origin: Nanos,
+    /// Instants in time order at which a budget is given anew, such as the months of some time zone's calendar; for
+    /// algorithms that have resets.
+    pub resets: Option<Arc<[Nanos]>>,
     values: Vec<(&'static str, Value)>,
 }
 
 impl Settings {
     /// Settings that follow the quota alone.
     pub fn new(quota: Quota) -> Settings {
-        Settings { quota, origin: 0, values: Vec::new() }
+        Settings { quota, origin: 0, resets: None, values: Vec::new() }
     }
 
     /// Sets a parameter; a later value replaces an earlier one.
@@ -82,6 +86,13 @@ impl Settings {
     #[must_use]
     pub fn starting_at(mut self, origin: Nanos) -> Settings {
         self.origin = origin;
+        self
+    }
+
+    /// The same settings with resets at these instants.
+    #[must_use]
+    pub fn resetting_at(mut self, instants: impl Into<Arc<[Nanos]>>) -> Settings {
+        self.resets = Some(instants.into());
         self
     }
 
@@ -117,13 +128,32 @@ impl Settings {
         })
     }
 
+    /// The quota's limit and window, for algorithms that take them as they are.
+    pub fn limit_per_window(&self) -> Result<(u64, Nanos), ParamError> {
+        match self.quota {
+            Quota { limit: 0, .. } => Err(ParamError::new("limit", "at least 1 permit")),
+            Quota { window: 0, .. } => Err(ParamError::new("window", "a length of time above zero")),
+            Quota { limit, window, .. } => Ok((limit, window)),
+        }
+    }
+
+    /// A bucket's capacity: the parameter `capacity`, or the quota's burst.
+    pub fn capacity(&self) -> Result<u64, ParamError> {
+        match self.permits("capacity") {
+            Some(0) => Err(ParamError::new("capacity", "at least 1 permit")),
+            Some(capacity) => Ok(capacity),
+            None if self.quota.burst == 0 => Err(ParamError::new("burst", "at least 1 permit")),
+            None => Ok(self.quota.burst),
+        }
+    }
+
     /// The refill rate: the parameter `refill`, or the quota's limit per window.
     pub fn refill(&self) -> Result<Rate, ParamError> {
-        match self.rate("refill") {
-            Some(rate) => Ok(rate),
-            None => Rate::new(self.quota.limit, self.quota.window)
-                .ok_or_else(|| ParamError::new("limit", "a limit and a window above zero are needed")),
+        if let Some(rate) = self.rate("refill") {
+            return Ok(rate);
         }
+        let (limit, window) = self.limit_per_window()?;
+        Rate::new(limit, window).ok_or_else(|| ParamError::new("limit", "a limit and a window above zero"))
     }
 }
 

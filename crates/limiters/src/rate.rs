@@ -56,7 +56,7 @@ impl fmt::Display for Rate {
         for (name, unit) in LONG {
             // A period that becomes whole in this unit after few repetitions reads best: 1 per 1.3 s is 10/13s.
             let times = unit / gcd(unit, self.per);
-            if times > 1_000 && name != "s" || name != "s" && self.per < unit {
+            if name != "s" && (times > 1_000 || self.per < unit) {
                 continue;
             }
             if let (Some(permits), Some(per)) = (self.permits.checked_mul(times), self.per.checked_mul(times)) {

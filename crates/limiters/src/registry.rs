@@ -23,7 +23,19 @@ pub struct Algorithm {
 
 /// Every algorithm. Help, lists, contract tests, benches, colours and documentation iterate this list; adding an algorithm
 /// is a file with its rule and a line here.
-pub const ALGORITHMS: &[Algorithm] = &[crate::unlimited::ALGORITHM, crate::token_bucket::ALGORITHM];
+pub const ALGORITHMS: &[Algorithm] = &[
+    crate::unlimited::ALGORITHM,
+    crate::fixed_window::ALGORITHM,
+    crate::sliding_window_log::ALGORITHM,
+    crate::sliding_window_counter::ALGORITHM,
+    crate::sliding_window_segments::ALGORITHM,
+    crate::token_bucket::ALGORITHM,
+    crate::token_bucket_interval::ALGORITHM,
+    crate::leaky_bucket::ALGORITHM,
+    crate::leaky_bucket_meter::ALGORITHM,
+    crate::gcra::ALGORITHM,
+    crate::spend_cap::ALGORITHM,
+];
 
 /// The algorithm called `name`.
 pub fn algorithm(name: &str) -> Option<&'static Algorithm> {

@@ -11,7 +11,7 @@
 //! Source: J. Turner, "New directions in communications", IEEE Communications Magazine 24(10), 1986; RFC 2697 section 3.
 
 use crate::Algorithm;
-use crate::{AnyRule, Kind, Level, Nanos, Outcome, Param, ParamError, Quota, Rate, Rule, Settings, Value, Word, Worst};
+use crate::{AnyRule, Kind, Level, Nanos, Outcome, Param, ParamError, Rate, Rule, Settings, Word, Worst};
 
 /// The registry entry.
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -29,35 +29,37 @@ pub const ALGORITHM: Algorithm = Algorithm {
     ],
     default: true,
     build,
-    strict,
+    strict: crate::params_strict::bucket_settings,
 };
 
 fn build(settings: &Settings) -> Result<Box<dyn AnyRule>, ParamError> {
-    let capacity = settings.permits("capacity").unwrap_or(settings.quota.burst);
-    let rate = settings.refill()?;
+    let capacity = settings.capacity()?;
     let initial = settings.permits("initial").unwrap_or(capacity);
     if initial > capacity {
         return Err(ParamError::new("initial", format!("{initial} permits do not fit a capacity of {capacity}")));
     }
-    let wide = TokenBucket::<i128>::new(capacity, rate).ok_or_else(|| {
-        ParamError::new("capacity", format!("{capacity} permits at {rate} pass 2^112 units of 1/P permit"))
-    })?;
-    Ok(match TokenBucket::<i64>::new(capacity, rate) {
-        Some(narrow) => Box::new(narrow.starting_with(initial, settings.origin)),
-        None => Box::new(wide.starting_with(initial, settings.origin)),
-    })
+    narrowest(
+        capacity,
+        settings.refill()?,
+        |capacity, rate| Some(TokenBucket::<i64>::new(capacity, rate)?.starting_with(initial, settings.origin)),
+        |capacity, rate| Some(TokenBucket::<i128>::new(capacity, rate)?.starting_with(initial, settings.origin)),
+    )
 }
 
-/// Buckets that never pass more than `N` in any half-open window `W`: capacity B with refill (N − B + 1)/W, for each B
-/// from 1 to N. Which B admits most depends on the traffic.
-fn strict(limit: u64, window: Nanos) -> Vec<Settings> {
-    crate::params_strict::buckets(limit, window)
-        .map(|(capacity, refill)| {
-            Settings::new(Quota { limit, window, burst: capacity })
-                .with("capacity", Value::Permits(capacity))
-                .with("refill", Value::Rate(refill))
-        })
-        .collect()
+/// The bucket that counts in 64 bits where that fits and in 128 elsewhere, or an error that names the capacity.
+pub(crate) fn narrowest<N: Rule, W: Rule>(
+    capacity: u64,
+    rate: Rate,
+    narrow: impl Fn(u64, Rate) -> Option<N>,
+    wide: impl Fn(u64, Rate) -> Option<W>,
+) -> Result<Box<dyn AnyRule>, ParamError> {
+    if let Some(rule) = narrow(capacity, rate) {
+        return Ok(Box::new(rule));
+    }
+    let rule = wide(capacity, rate).ok_or_else(|| {
+        ParamError::new("capacity", format!("{capacity} permits at {rate} pass 2^112 units of 1/P permit"))
+    })?;
+    Ok(Box::new(rule))
 }
 
 /// A token bucket. `W` is the word it counts in; [`Algorithm::build`] picks the smaller one that fits.
@@ -97,17 +99,6 @@ impl<W: Word> TokenBucket<W> {
         let gained = W::product(now.saturating_sub(state.at), self.rate.permits());
         state.level + gained.min(self.capacity - state.level)
     }
-
-    #[inline]
-    fn scaled(&self, cost: u64) -> W {
-        W::clamped(i128::from(cost) * i128::from(self.rate.per()))
-    }
-
-    /// Whole nanoseconds until `missing` units have arrived, rounded up.
-    fn wait(&self, missing: i128) -> Nanos {
-        let rate = i128::from(self.rate.permits());
-        ((missing.max(0) + rate - 1) / rate).try_into().unwrap_or(Nanos::MAX)
-    }
 }
 
 impl<W: Word> Rule for TokenBucket<W> {
@@ -122,14 +113,14 @@ impl<W: Word> Rule for TokenBucket<W> {
         if cost > self.permits {
             return Outcome::NeverFits;
         }
-        let level = self.level_at(state, now);
-        let left = level - self.scaled(cost);
-        // A cost of 0 passes even in debt and must not move the state.
+        let left = self.level_at(state, now) - W::product(cost, self.rate.per());
         let admitted = left >= W::ZERO;
-        if admitted && cost != 0 {
-            *state = State { level: left, at: now };
-        }
-        if admitted || cost == 0 { Outcome::Admitted } else { Outcome::Refused }
+        // Whether a request passes is unpredictable under load: selects, not branches. A cost of 0 passes even in debt and
+        // must not move the state.
+        let take = admitted & (cost != 0);
+        state.level = if take { left } else { state.level };
+        state.at = if take { now } else { state.at };
+        if admitted | (cost == 0) { Outcome::Admitted } else { Outcome::Refused }
     }
 
     fn remaining(&self, state: &State<W>, now: Nanos) -> u64 {
@@ -137,22 +128,25 @@ impl<W: Word> Rule for TokenBucket<W> {
     }
 
     fn retry_after(&self, state: &State<W>, now: Nanos, cost: u64) -> Option<Nanos> {
-        let missing = self.scaled(cost).wide() - self.level_at(state, now).wide();
-        (cost <= self.permits).then(|| if cost == 0 { 0 } else { self.wait(missing) })
+        if cost > self.permits {
+            return None;
+        }
+        let missing = W::product(cost, self.rate.per()) - self.level_at(state, now);
+        Some(if cost == 0 { 0 } else { missing.over(self.rate.permits()) })
     }
 
     fn reset_after(&self, state: &State<W>, now: Nanos) -> Option<Nanos> {
-        Some(self.wait(self.capacity.wide() - self.level_at(state, now).wide()))
+        Some((self.capacity - self.level_at(state, now)).over(self.rate.permits()))
     }
 
     fn charge(&self, state: &mut State<W>, now: Nanos, cost: u64) {
-        let level = self.level_at(state, now).wide() - i128::from(cost) * i128::from(self.rate.per());
-        *state = State { level: W::clamped(level), at: now };
+        let level = self.level_at(state, now).minus(cost, self.rate.per());
+        *state = State { level, at: now };
     }
 
     fn refund(&self, state: &mut State<W>, now: Nanos, _taken_at: Nanos, cost: u64) {
-        let level = self.level_at(state, now).wide() + i128::from(cost) * i128::from(self.rate.per());
-        *state = State { level: W::clamped(level.min(self.capacity.wide())), at: now };
+        let level = self.level_at(state, now).plus(cost, self.rate.per());
+        *state = State { level: level.min(self.capacity), at: now };
     }
 
     fn level(&self, state: &State<W>, now: Nanos) -> Level {
@@ -164,7 +158,12 @@ impl<W: Word> Rule for TokenBucket<W> {
     }
 
     fn worst(&self) -> Option<Worst> {
-        Some(bucket_worst(self.permits, self.rate))
+        let full_at = self.origin.checked_add((self.capacity - self.initial).over(self.rate.permits()))?;
+        let mut worst = bucket_worst(self.permits, self.rate);
+        for (at, _) in &mut worst.requests {
+            *at = at.checked_add(full_at)?;
+        }
+        Some(worst)
     }
 
     fn parameters(&self) -> String {
@@ -177,18 +176,21 @@ impl<W: Word> Rule for TokenBucket<W> {
     }
 }
 
-/// The envelope that every bucket of `capacity` permits at `rate` shares, see the top of this file.
+/// The envelope that every bucket of `capacity` permits at `rate` shares, see the top of this file. At more than a permit a
+/// nanosecond, no instant has more than a full bucket.
 pub(crate) fn bucket_envelope(capacity: u64, rate: Rate, tau: Nanos) -> u128 {
     if capacity == 1 {
         return 1 + u128::from(tau / rate.per().div_ceil(rate.permits()));
     }
-    u128::from(capacity) + rate.in_time(tau)
+    let capacity = u128::from(capacity);
+    (capacity + rate.in_time(tau)).min(capacity * (u128::from(tau) + 1))
 }
 
-/// All permits at once, then each one when it is due, for the time the bucket takes to fill once (at most 10,000 permits).
+/// All permits at once, then each one when it is due, for as many as the bucket holds (at most 1,000).
 pub(crate) fn bucket_worst(capacity: u64, rate: Rate) -> Worst {
-    let due = |k: u64| (u128::from(k) * u128::from(rate.per())).div_ceil(rate.permits().into()) as Nanos;
-    let more = capacity.min(10_000);
-    let requests = std::iter::once((0, capacity)).chain((1..=more).map(|k| (due(k), 1))).collect();
-    Worst { requests, tau: due(more) }
+    let due = |count: u64| (u128::from(count) * u128::from(rate.per())).div_ceil(rate.permits().into());
+    let each = (1..=capacity.min(1_000)).map_while(|count| Some((Nanos::try_from(due(count)).ok()?, 1)));
+    let requests: Vec<_> = std::iter::once((0, capacity)).chain(each).collect();
+    let tau = requests[requests.len() - 1].0;
+    Worst { requests, tau }
 }

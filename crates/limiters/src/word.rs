@@ -1,5 +1,6 @@
 //! The integer a scaled limiter counts in: `i64` where it fits, `i128` elsewhere.
 
+use crate::Nanos;
 use std::fmt::Debug;
 use std::ops::{Add, Sub};
 
@@ -12,7 +13,7 @@ pub trait Word: Copy + Ord + Debug + Default + Add<Output = Self> + Sub<Output =
     /// [`Word::clamped`] would have to stop it.
     const MAX_CAPACITY: i128;
 
-    /// `value`, or the nearest representable one.
+    /// `value`, or the nearest one that leaves room to add or subtract a capacity: half the range.
     fn clamped(value: i128) -> Self;
 
     /// `time * rate`, stopping at the largest value.
@@ -20,6 +21,20 @@ pub trait Word: Copy + Ord + Debug + Default + Add<Output = Self> + Sub<Output =
 
     /// The same value in the widest word.
     fn wide(self) -> i128;
+
+    /// `self / rate` rounded up, in nanoseconds: how long a rate takes for this amount. 0 for what is not above 0, and the
+    /// end of [`Nanos`] for what takes longer.
+    fn over(self, rate: u64) -> Nanos;
+
+    /// This amount and `permits` of `per` units each, clamped.
+    fn plus(self, permits: u64, per: u64) -> Self {
+        Self::clamped(self.wide().saturating_add(i128::from(permits).saturating_mul(per.into())))
+    }
+
+    /// This amount less `permits` of `per` units each, clamped.
+    fn minus(self, permits: u64, per: u64) -> Self {
+        Self::clamped(self.wide().saturating_sub(i128::from(permits).saturating_mul(per.into())))
+    }
 }
 
 impl Word for i64 {
@@ -28,7 +43,7 @@ impl Word for i64 {
 
     #[inline]
     fn clamped(value: i128) -> i64 {
-        value.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+        value.clamp((i64::MIN / 2).into(), (i64::MAX / 2).into()) as i64
     }
 
     #[inline]
@@ -40,6 +55,13 @@ impl Word for i64 {
     fn wide(self) -> i128 {
         self.into()
     }
+
+    #[inline]
+    fn over(self, rate: u64) -> Nanos {
+        // A rate of 1 in 1/P permits is the common case (a whole number of nanoseconds a permit) and needs no division.
+        let amount = self.max(0) as u64;
+        if rate == 1 { amount } else { amount.div_ceil(rate) }
+    }
 }
 
 impl Word for i128 {
@@ -48,7 +70,7 @@ impl Word for i128 {
 
     #[inline]
     fn clamped(value: i128) -> i128 {
-        value
+        value.clamp(i128::MIN / 2, i128::MAX / 2)
     }
 
     #[inline]
@@ -59,5 +81,10 @@ impl Word for i128 {
     #[inline]
     fn wide(self) -> i128 {
         self
+    }
+
+    #[inline]
+    fn over(self, rate: u64) -> Nanos {
+        (self.max(0) as u128).div_ceil(rate.into()).try_into().unwrap_or(Nanos::MAX)
     }
 }
