@@ -1,0 +1,399 @@
+//! Every table of a scenario file and every key in it: one list, from which the parser, the JSON Schema and the tables of
+//! scenarios/README.md are made.
+
+use limiters::Meter;
+
+/// What a key takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Takes {
+    Text,
+    /// A list of texts.
+    Texts,
+    /// `true` or `false`.
+    Flag,
+    /// A whole number in this range.
+    Whole {
+        min: u64,
+        max: u64,
+    },
+    /// A decimal above this (`or_equal`: or equal to it).
+    Decimal {
+        above: f64,
+        or_equal: bool,
+    },
+    /// Permits, or money under the meter `spend`.
+    Permits,
+    /// The same, or both limit and window as one rate.
+    Limit,
+    Duration {
+        zero: bool,
+    },
+    /// A duration, or `{ mean = … }` for an exponential one.
+    Phase,
+    Rate {
+        zero: bool,
+    },
+    /// A constant or a distribution of whole numbers, at least this.
+    Amount {
+        min: u64,
+    },
+    /// The same in money.
+    Price,
+    Choice(&'static [&'static str]),
+    /// A wall-clock instant with its zone.
+    Timestamp,
+    /// A table from roles to column names.
+    Columns,
+    /// A table from keys to lists of values.
+    Sweep,
+}
+
+impl Takes {
+    /// What it takes, in words that finish "takes …".
+    pub fn words(self) -> String {
+        match self {
+            Takes::Text => "text".into(),
+            Takes::Texts => "a list of texts".into(),
+            Takes::Flag => "true or false".into(),
+            Takes::Whole { min, max: u64::MAX } => format!("a whole number from {min}"),
+            Takes::Whole { min, max } => format!("a whole number from {min} to {max}"),
+            Takes::Decimal { above, or_equal: false } => format!("a number above {above}"),
+            Takes::Decimal { above, or_equal: true } => format!("a number from {above}"),
+            Takes::Permits => "a whole number from 1, or money such as \"$5\" where spend is metered".into(),
+            Takes::Limit => {
+                "a whole number from 1, a rate such as \"100/min\" that gives the window too, or money such as \"$5\" where \
+                 spend is metered"
+                    .into()
+            }
+            Takes::Duration { zero: true } => "a length of time such as \"60s\"".into(),
+            Takes::Duration { zero: false } => "a length of time above zero such as \"60s\"".into(),
+            Takes::Phase => "a length of time such as \"2s\", or { mean = \"2s\" } for an exponential one".into(),
+            Takes::Rate { zero: false } => "a rate such as \"2/s\" or \"100/min\", or permits per second".into(),
+            Takes::Rate { zero: true } => "a rate such as \"2/s\", or permits per second; 0 too".into(),
+            Takes::Amount { min } => format!(
+                "a whole number from {min}, or one of {{ min, max }}, {{ median, p90 }}, {{ mean }}, {{ min, shape }} (the \
+                 last three also with max)"
+            ),
+            Takes::Price => "money such as \"$0.008\", or a distribution of it such as { median = \"$0.07\", p90 = \"$0.20\" }".into(),
+            Takes::Choice(words) => format!("one of {}", words.join(", ")),
+            Takes::Timestamp => "an instant with its zone such as \"2026-01-01T12:00:00Z\"".into(),
+            Takes::Columns => "a table such as { time = \"TIMESTAMP\", cost = [\"in\", \"out\"] }".into(),
+            Takes::Sweep => "a table with a list of values, such as { burst = [10, 50, 100] }".into(),
+        }
+    }
+}
+
+/// A key of a table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    pub name: &'static str,
+    pub takes: Takes,
+    /// What holds when it is not written; `None` when it must be.
+    pub default: Option<&'static str>,
+    pub doc: &'static str,
+}
+
+const fn must(name: &'static str, takes: Takes, doc: &'static str) -> Key {
+    Key { name, takes, default: None, doc }
+}
+
+const fn may(name: &'static str, takes: Takes, default: &'static str, doc: &'static str) -> Key {
+    Key { name, takes, default: Some(default), doc }
+}
+
+/// A table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Section {
+    /// As its header is written, brackets included; empty for the top of the file.
+    pub header: &'static str,
+    pub doc: &'static str,
+    /// Its own keys, then those it shares.
+    pub keys: &'static [&'static [Key]],
+}
+
+impl Section {
+    pub fn keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
+        self.keys.iter().copied().flatten()
+    }
+
+    pub fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys().find(|key| key.name == name)
+    }
+}
+
+const METERS: [&str; Meter::ALL.len()] = {
+    let mut names = [""; Meter::ALL.len()];
+    let mut index = 0;
+    while index < names.len() {
+        names[index] = Meter::ALL[index].1;
+        index += 1;
+    }
+    names
+};
+
+const SCOPES: &[&str] = &["global", "per-key"];
+const ANY: u64 = u64::MAX;
+const LENGTH: Takes = Takes::Duration { zero: false };
+const INSTANT: Takes = Takes::Duration { zero: true };
+const RATE: Takes = Takes::Rate { zero: false };
+
+pub(crate) const TOP: Section = Section {
+    header: "",
+    doc: "The top of the file, above the first table.",
+    keys: &[&[
+        may("summary", Takes::Text, "none", "what the scenario shows, in one sentence"),
+        may("analysis", Takes::Text, "none", "what to learn from it; Markdown"),
+        may(
+            "start",
+            Takes::Timestamp,
+            "a wall-clock trace's first instant, else 1970-01-01T00:00:00Z",
+            "wall-clock time of t = 0; fixed windows align to the wall clock",
+        ),
+        may(
+            "duration",
+            LENGTH,
+            "the traces' span; needed where a pattern is not a trace",
+            "requests before it count, one exactly at it does not",
+        ),
+        may("seed", Takes::Whole { min: 0, max: ANY }, "0", "every random draw follows from it"),
+        may("bin", LENGTH, "chosen from the duration", "width of a step in the timeline"),
+        may("patience", LENGTH, "endless", "a delayed request that would wait longer counts as refused"),
+        may(
+            "limiters",
+            Takes::Texts,
+            "the registered algorithms, then every [[limiter]]",
+            "labels of the only limiters to run",
+        ),
+    ]],
+};
+
+pub(crate) const QUOTA: Section = Section {
+    header: "[quota]",
+    doc: "One promise, which every algorithm translates into its own parameters.",
+    keys: &[&[
+        must("limit", Takes::Limit, "permits per window"),
+        may("window", LENGTH, "needed, unless `limit` is a rate", "length of the window"),
+        may(
+            "burst",
+            Takes::Permits,
+            "limit",
+            "permits that may pass at one instant after a silence; windows have no use for it",
+        ),
+        may("key", Takes::Choice(SCOPES), "global", "one limit for everybody, or one for each key"),
+        may("meter", Takes::Choice(&METERS), "requests", "what a permit is"),
+    ]],
+};
+
+pub(crate) const LIMITER: Section = Section {
+    header: "[[limiter]]",
+    doc: "A variant that runs beside the registered algorithms. It also takes every parameter of its algorithm.",
+    keys: &[&[
+        may("algorithm", Takes::Text, "needed, unless `all-of` is there", "name of a registered algorithm"),
+        may(
+            "all-of",
+            Takes::Texts,
+            "none",
+            "a stack: labels of limiters that must all admit; refused by one, charged to none",
+        ),
+        may("label", Takes::Text, "the algorithm's name", "what tables, files and expectations call it"),
+        may("limit", Takes::Limit, "the quota's", "permits per window"),
+        may("window", LENGTH, "the quota's", "length of the window"),
+        may("burst", Takes::Permits, "the quota's", "permits that may pass at one instant after a silence"),
+        may("key", Takes::Choice(SCOPES), "the quota's", "one limit for everybody, or one for each key"),
+        may("meter", Takes::Choice(&METERS), "the quota's", "what a permit is"),
+        may("nodes", Takes::Whole { min: 1, max: 1_000 }, "1", "replicas with a state each"),
+        may(
+            "routing",
+            Takes::Choice(&["round-robin", "key-hash", "random"]),
+            "round-robin",
+            "which node sees a request",
+        ),
+        may("restart-at", INSTANT, "never", "time at which the limiter forgets everything"),
+        may("compare", Takes::Flag, "true", "false: serve in a stack only, do not run alone"),
+        may("sweep", Takes::Sweep, "none", "one variant for each value of a key; several keys: for each combination"),
+    ]],
+};
+
+pub(crate) const EXPECT: Section = Section {
+    header: "[[expect]]",
+    doc: "What must come out; a run that breaks it exits with 1. It also takes every numeric column of summary.csv.",
+    keys: &[&[
+        must("limiter", Takes::Text, "label of the limiter"),
+        may(
+            "comparison",
+            Takes::Choice(&["equal-quota", "variant", "equal-guarantee"]),
+            "the limiter's row at its own quota",
+            "which of the limiter's rows",
+        ),
+        may("within", LENGTH, "needed with `peak`", "length of the interval that `peak` asks about"),
+    ]],
+};
+
+const SPAN: &[Key] = &[
+    may("start", INSTANT, "0s", "first instant of the pattern"),
+    may("end", LENGTH, "duration", "last instant of the pattern"),
+];
+
+const WHO_AND_WHAT: &[Key] = &[
+    may("key", Takes::Text, "all", "whose requests they are; with `keys`, what the keys' names begin with"),
+    may("keys", Takes::Whole { min: 1, max: 100_000_000 }, "one key", "how many keys share the requests"),
+    may("zipf", Takes::Decimal { above: 0.0, or_equal: true }, "0: all alike", "Zipf exponent of the keys' shares"),
+    may("cost", Takes::Amount { min: 0 }, "1", "permits of a request"),
+    may("input-tokens", Takes::Amount { min: 0 }, "cost", "tokens sent"),
+    may("output-tokens", Takes::Amount { min: 0 }, "none", "tokens received"),
+    may("price", Takes::Price, "none", "money a request costs"),
+];
+
+macro_rules! pattern {
+    ($name:literal, $doc:literal, $keys:expr $(, $more:expr)*) => {
+        Section { header: concat!("[[traffic.", $name, "]]"), doc: $doc, keys: &[$keys $(, $more)*] }
+    };
+}
+
+/// The patterns of traffic.
+pub(crate) const PATTERNS: &[(&str, Section)] = &[
+    (
+        "constant",
+        pattern!(
+            "constant",
+            "Requests at start + k/rate for k = 1, 2 … up to and including end.",
+            &[must("rate", RATE, "requests per time")],
+            SPAN,
+            WHO_AND_WHAT
+        ),
+    ),
+    (
+        "poisson",
+        pattern!(
+            "poisson",
+            "Independent requests: exponential gaps.",
+            &[must("rate", RATE, "mean requests per time")],
+            SPAN,
+            WHO_AND_WHAT
+        ),
+    ),
+    (
+        "burst",
+        pattern!(
+            "burst",
+            "Many requests at once, and again if wanted.",
+            &[
+                must("at", INSTANT, "when the burst begins"),
+                must("requests", Takes::Whole { min: 1, max: ANY }, "how many"),
+                may("spread", INSTANT, "0s", "time over which they are spread evenly"),
+                may("every", LENGTH, "once", "time from one burst to the next"),
+            ],
+            WHO_AND_WHAT
+        ),
+    ),
+    (
+        "on-off",
+        pattern!(
+            "on-off",
+            "A constant rate while on, silence while off; on first.",
+            &[
+                must("rate", RATE, "requests per time while on"),
+                must("on", Takes::Phase, "how long it is on"),
+                must("off", Takes::Phase, "how long it is off"),
+            ],
+            SPAN,
+            WHO_AND_WHAT
+        ),
+    ),
+    (
+        "ramp",
+        pattern!(
+            "ramp",
+            "A rate that goes in a straight line from one value to another.",
+            &[
+                must("from", Takes::Rate { zero: true }, "rate at start"),
+                must("to", Takes::Rate { zero: true }, "rate at end"),
+            ],
+            SPAN,
+            WHO_AND_WHAT
+        ),
+    ),
+    (
+        "sine",
+        pattern!(
+            "sine",
+            "A rate of mean + amplitude · sin(2π · (t + phase) / period).",
+            &[
+                must("mean", RATE, "the mean rate"),
+                may("amplitude", Takes::Rate { zero: true }, "0", "at most the mean"),
+                must("period", LENGTH, "time of one swing"),
+                may("phase", INSTANT, "0s", "how far into the swing it begins"),
+            ],
+            SPAN,
+            WHO_AND_WHAT
+        ),
+    ),
+    (
+        "pareto",
+        pattern!(
+            "pareto",
+            "Heavy-tailed gaps: long silences between dense groups.",
+            &[
+                must("rate", RATE, "mean requests per time"),
+                must("shape", Takes::Decimal { above: 1.0, or_equal: false }, "tail exponent; nearer to 1 is burstier"),
+            ],
+            SPAN,
+            WHO_AND_WHAT
+        ),
+    ),
+    (
+        "trace",
+        pattern!(
+            "trace",
+            "A recorded file, .gz and .zst too.",
+            &[
+                must("path", Takes::Text, "the file, seen from the scenario's folder; `-` is standard input"),
+                may("format", Takes::Text, "guessed from the content, and said", "name of a trace format"),
+                may(
+                    "columns",
+                    Takes::Columns,
+                    "the format's own",
+                    "which column or field is time, key, cost …; several are summed"
+                ),
+                may("time-unit", Takes::Choice(&["ns", "us", "ms", "s"]), "guessed, and said", "unit of numeric times"),
+                may("time-scale", Takes::Decimal { above: 0.0, or_equal: false }, "1.0", "gaps are multiplied by it"),
+                may("repeat", Takes::Whole { min: 1, max: 1_000_000 }, "1", "how many times the file is played"),
+                may(
+                    "order",
+                    Takes::Choice(&["sort", "as-is"]),
+                    "sort",
+                    "as-is: rows out of order stay so, and the clock is clamped"
+                ),
+                may(
+                    "key-normalise",
+                    Takes::Choice(&["none", "address"]),
+                    "none",
+                    "address: every spelling of an address, with or without port, is one key"
+                ),
+                may(
+                    "key-prefix",
+                    Takes::Whole { min: 1, max: 128 },
+                    "none",
+                    "IPv6 addresses are grouped by so many first bits"
+                ),
+                may("skip-bad-rows", Takes::Flag, "false", "count broken rows and leave them out"),
+                may(
+                    "max-bad-rows",
+                    Takes::Whole { min: 0, max: ANY },
+                    "no maximum",
+                    "more broken rows than this are an error after all"
+                ),
+            ]
+        ),
+    ),
+];
+
+/// Keys of a distribution, in any amount.
+pub(crate) const DISTRIBUTION: &[&str] = &["min", "max", "median", "p90", "mean", "shape"];
+
+/// Every table, in the order the documentation shows them.
+pub(crate) fn sections() -> impl Iterator<Item = &'static Section> {
+    const FIRST: &[Section] = &[TOP, QUOTA, LIMITER];
+    const LAST: &[Section] = &[EXPECT];
+    FIRST.iter().chain(PATTERNS.iter().map(|(_, section)| section)).chain(LAST)
+}

@@ -1,0 +1,245 @@
+//! A whole file: its top, `[quota]`, and what only shows when all tables are read.
+
+use super::keys::{EXPECT, LIMITER, PATTERNS, QUOTA, TOP};
+use super::table::{File, Table, Value, kind_of};
+use super::value::Problem;
+use super::{QuotaSpec, Scenario, expects, limiter, patterns, read, stack};
+use crate::diagnose::{Diagnostic, valid_values};
+use limiters::{Meter, Nanos, Quota};
+use std::ops::Range;
+use std::path::Path;
+use toml::de::{DeTable, DeValue};
+use traffic::{Note, NoteKind};
+
+/// Mistakes of syntax shown at most; those behind the first few are often its consequences.
+const SYNTAX_SHOWN: usize = 5;
+
+/// Bins of a timeline at most.
+const MAX_BINS: u64 = 100_000;
+
+pub(crate) fn parse(path: &Path, text: &str, is_there: &dyn Fn(&Path) -> bool) -> Result<Scenario, Vec<Diagnostic>> {
+    let shown = path.display().to_string();
+    let file = File::new(&shown, text);
+    let (document, errors) = DeTable::parse_recoverable(text);
+    for error in errors.iter().take(SYNTAX_SHOWN) {
+        file.report(error.span().unwrap_or(0..0), Problem::new(error.message()));
+    }
+    if !errors.is_empty() {
+        return Err(file.into_problems());
+    }
+    let scenario = read_all(&file, document.get_ref(), path, is_there);
+    match scenario {
+        Some(scenario) if !file.has_problems() => Ok(scenario),
+        _ => Err(file.into_problems()),
+    }
+}
+
+fn read_all<'a>(
+    file: &'a File<'a>,
+    document: &'a DeTable<'a>,
+    path: &Path,
+    is_there: &dyn Fn(&Path) -> bool,
+) -> Option<Scenario> {
+    let top = Table::new(file, &TOP, 0..0, document);
+    let tables = [QUOTA.header, LIMITER.header, "[[traffic.PATTERN]]", EXPECT.header];
+    top.reject_unknown(&["quota", "limiter", "traffic", "expect"], |name| {
+        let value = document.iter().find(|(key, _)| key.get_ref() == name)?.1;
+        let is_table = matches!(value.get_ref(), DeValue::Table(_))
+            || value.get_ref().as_array().is_some_and(|list| list.iter().any(|item| item.get_ref().is_table()));
+        is_table.then(|| format!("valid tables: {}", tables.join(", ")))
+    });
+    let start = top.get("start", read::timestamp);
+    let duration = top.get("duration", read::time);
+    let bin = top.get("bin", read::time);
+    let summary = top.get("summary", read::text).unwrap_or_default();
+    let analysis = top.get("analysis", read::text).unwrap_or_default();
+    let seed = top.get("seed", read::whole).unwrap_or(0);
+    let patience = top.get("patience", read::time);
+    check_times(&top, start, duration, bin);
+
+    let mut notes = Vec::new();
+    let quota = quota(&top, &mut notes);
+    let found = patterns::read(&top, duration, path, is_there);
+    if duration.is_none() && !top.has("duration") && found.iter().any(|one| !one.is_trace()) {
+        let problem = Problem::new("the scenario needs `duration`").note("only traces bring a length of their own");
+        file.report(top.span.clone(), problem);
+    }
+    // Without a quota the other tables are still looked at, under one that no rule is built from.
+    let any = QuotaSpec { quota: Quota { limit: 1, window: 1, burst: 1 }, per_key: false, meter: Meter::Requests };
+    let drafts = limiter::read(&top, quota.unwrap_or(any), duration);
+    let origin = start.unwrap_or(0);
+    let limiters = stack::select(&top, drafts, quota.unwrap_or(any), quota.is_some(), origin);
+    let expects = expects::read(&top, &limiters);
+    let quota = quota?;
+    patterns::check_costs(&found, &limiters, file, origin);
+    Some(Scenario {
+        name: name_of(path),
+        path: path.to_path_buf(),
+        summary,
+        analysis,
+        start,
+        duration,
+        seed,
+        bin,
+        patience,
+        quota,
+        patterns: found.into_iter().map(|one| one.pattern).collect(),
+        limiters,
+        expects,
+        notes,
+    })
+}
+
+fn check_times(top: &Table<'_>, start: Option<Nanos>, duration: Option<Nanos>, bin: Option<Nanos>) {
+    if let (Some(start), Some(duration)) = (start, duration)
+        && start.checked_add(duration).is_none()
+    {
+        top.wrong("duration", Problem::new("start + duration is beyond the year 2554, the last that can be counted"));
+    }
+    if let (Some(bin), Some(duration)) = (bin, duration) {
+        if bin > duration {
+            top.wrong("bin", Problem::new("longer than the duration"));
+        } else if duration / bin > MAX_BINS {
+            top.wrong("bin", Problem::new(format!("{} bins; {MAX_BINS} are the most a timeline has", duration / bin)));
+        }
+    }
+}
+
+fn quota(top: &Table<'_>, notes: &mut Vec<Note>) -> Option<QuotaSpec> {
+    let Some(table) = sole_table(top, "quota", &QUOTA) else {
+        if !top.has("quota") {
+            let problem =
+                Problem::new("the scenario needs [quota]").note("for example: [quota], limit = 100, window = \"1min\"");
+            top.file.report(0..0, problem);
+        }
+        return None;
+    };
+    table.reject_unknown(&[], |_| None);
+    let meter = table.get("meter", read::choice);
+    let per_key = table.get("key", read::choice) == Some("per-key");
+    if meter.is_none() && table.has("meter") {
+        return None;
+    }
+    let meter = meter.map_or(Meter::Requests, meter_called);
+    let spend = meter == Meter::Spend;
+    let limit = table.get("limit", |value, _| read::limit(value, spend));
+    let window = table.get("window", read::time);
+    let burst = table.get("burst", |value, _| read::permits(value, spend, 1));
+    let window = one_window(&table, limit, window);
+    let (limit, window) = (limit?.0, window?);
+    if burst.is_none() && table.has("burst") {
+        return None;
+    }
+    if burst.is_some_and(|burst| burst != limit) {
+        let text = "the quota's burst means nothing to windows, which admit up to their limit at once".to_string();
+        notes.push(Note { kind: NoteKind::Guess, text });
+    }
+    Some(QuotaSpec { quota: Quota { limit, window, burst: burst.unwrap_or(limit) }, per_key, meter })
+}
+
+/// The window of a table that has `limit` and `window`, where either may give it but not both.
+pub(crate) fn one_window(
+    table: &Table<'_>,
+    limit: Option<(u64, Option<Nanos>)>,
+    window: Option<Nanos>,
+) -> Option<Nanos> {
+    match (limit.and_then(|(_, window)| window), window) {
+        (Some(_), Some(_)) => {
+            table.wrong("window", Problem::new("the limit is a rate and brings a window already"));
+            None
+        }
+        (None, None) if !table.has("window") && table.section.header == QUOTA.header && limit.is_some() => {
+            let problem =
+                Problem::new("[quota] needs `window`").note("write window = \"1min\", or limit = \"100/min\"");
+            table.file.report(table.span.clone(), problem);
+            None
+        }
+        (in_limit, given) => in_limit.or(given),
+    }
+}
+
+/// The meter with this name; names come from a key that takes no other.
+pub(crate) fn meter_called(name: &str) -> Meter {
+    Meter::ALL.iter().find(|(_, known)| *known == name).map_or(Meter::Requests, |(meter, _)| *meter)
+}
+
+/// The table called `name`, which may stand once.
+pub(crate) fn sole_table<'a>(
+    parent: &Table<'a>,
+    name: &str,
+    section: &'static super::keys::Section,
+) -> Option<Table<'a>> {
+    let entry = parent.entry(name)?;
+    match entry.value.get_ref() {
+        DeValue::Table(table) => {
+            Some(Table::new(parent.file, section, header_span(parent.file, entry.value.span()), table))
+        }
+        other => {
+            let problem = Problem::new(format!("`{name}` is a table, not {}", kind_of(other)))
+                .note(format!("write it once, under {}", section.header));
+            parent.file.report(entry.span.clone(), problem);
+            None
+        }
+    }
+}
+
+/// The tables called `name`, which may stand many times; in the order of the file.
+pub(crate) fn many_tables<'a>(
+    file: &'a File<'a>,
+    name_span: Range<usize>,
+    value: Value<'a>,
+    section: &'static super::keys::Section,
+) -> Vec<Table<'a>> {
+    let wrong = |span, what: &str| {
+        let problem =
+            Problem::new(format!("{what} instead of tables")).note(format!("write {} above its keys", section.header));
+        file.report(span, problem);
+    };
+    match value.get_ref() {
+        DeValue::Array(list) => {
+            let mut tables = Vec::new();
+            for item in list.iter() {
+                match item.get_ref() {
+                    DeValue::Table(table) => {
+                        tables.push(Table::new(file, section, header_span(file, item.span()), table))
+                    }
+                    other => wrong(item.span(), kind_of(other)),
+                }
+            }
+            tables
+        }
+        DeValue::Table(_) => {
+            let single = section.header.replace("[[", "[").replace("]]", "]");
+            wrong(name_span, &format!("`{single}` is one table, where several may stand:"));
+            Vec::new()
+        }
+        other => {
+            wrong(value.span(), kind_of(other));
+            Vec::new()
+        }
+    }
+}
+
+/// The part of a table's span that is its header, or the first character of an inline table.
+fn header_span(file: &File<'_>, span: Range<usize>) -> Range<usize> {
+    let text = &file.text[span.start.min(file.text.len())..];
+    let first = text.lines().next().unwrap_or("");
+    let header = first.rfind(']').filter(|_| first.starts_with('[')).map_or(1, |end| end + 1);
+    span.start..span.start + header
+}
+
+/// `scenarios/agents/loop.toml` is `agents/loop`; elsewhere the file's name alone.
+fn name_of(path: &Path) -> String {
+    let plain = path.with_extension("");
+    let parts: Vec<String> = plain.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    match parts.iter().rposition(|part| part == "scenarios") {
+        Some(folder) if folder + 1 < parts.len() => parts[folder + 1..].join("/"),
+        _ => parts.last().cloned().unwrap_or_else(|| "scenario".to_string()),
+    }
+}
+
+/// A note that lists what `traffic` may hold.
+pub(crate) fn unknown_pattern(name: &str) -> Problem {
+    let valid: Vec<&str> = PATTERNS.iter().map(|(name, _)| *name).collect();
+    Problem::new(format!("unknown pattern of traffic `{name}`")).notes(valid_values(name, "patterns", &valid))
+}
