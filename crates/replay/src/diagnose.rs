@@ -61,7 +61,7 @@ impl fmt::Display for Diagnostic {
         write!(f, "{}:", self.path)?;
         let Some(place) = &self.place else {
             write!(f, " {}", self.message)?;
-            return self.notes.iter().try_for_each(|note| write!(f, "\n  = {note}"));
+            return self.notes.iter().try_for_each(|note| write!(f, "\n  = {}", wrapped(note, 4)));
         };
         let gutter = place.line.to_string().len();
         writeln!(f, "{}:{}: {}", place.line, place.column, self.message)?;
@@ -69,8 +69,29 @@ impl fmt::Display for Diagnostic {
         let (shown, indent, carets) = excerpt(place);
         writeln!(f, "{} | {shown}", place.line)?;
         write!(f, "{:gutter$} | {:indent$}{}", "", "", "^".repeat(carets))?;
-        self.notes.iter().try_for_each(|note| write!(f, "\n{:gutter$} = {note}", ""))
+        self.notes.iter().try_for_each(|note| write!(f, "\n{:gutter$} = {}", "", wrapped(note, gutter + 3)))
     }
+}
+
+/// Columns that a note takes at most, unless a word is longer.
+const NOTE_WIDTH: usize = 110;
+
+/// A note over several lines, those after the first indented.
+fn wrapped(note: &str, indent: usize) -> String {
+    let mut text = String::new();
+    let mut at = indent;
+    for word in note.split(' ') {
+        if at > indent && at + 1 + word.chars().count() > NOTE_WIDTH {
+            text.push_str(&format!("\n{:indent$}", ""));
+            at = indent;
+        } else if at > indent {
+            text.push(' ');
+            at += 1;
+        }
+        text.push_str(word);
+        at += word.chars().count();
+    }
+    text
 }
 
 /// The line as a terminal can show it, the cells before the caret, and how many carets.
@@ -152,7 +173,7 @@ mod tests {
         assert_eq!(shown("\tbad = 2\r\n", 1..4), "a.toml:1:2: wrong\n  |\n1 |     bad = 2\n  |     ^^^\n  = right");
         assert_eq!(
             shown("k = \"漢字\" x", 13..14),
-            "a.toml:1:10: wrong\n  |\n1 | k = \"漢字\" x\n  |           ^\n  = right"
+            "a.toml:1:10: wrong\n  |\n1 | k = \"漢字\" x\n  |            ^\n  = right"
         );
     }
 

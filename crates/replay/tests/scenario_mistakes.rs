@@ -109,7 +109,8 @@ mistakes! {
 
 #[test]
 fn every_mistake_of_a_file_is_told() {
-    let text = with("limit = 100", "limit = 0").replace("requests = 100", "request = 100").replace("admitted", "admited");
+    let text =
+        with("limit = 100", "limit = 0").replace("requests = 100", "request = 100").replace("admitted", "admited");
     insta::assert_snapshot!(told(&text));
 }
 
@@ -122,7 +123,15 @@ fn tabs_wide_characters_and_a_missing_last_newline() {
 
 #[test]
 fn text_that_is_no_scenario() {
-    for text in ["", "\u{feff}", "[", "=", "a.b.c = [[[[[", "[[limiter]]\n[limiter]", "quota = 5\ntraffic = 3\nlimiter = 1\nexpect = {}"] {
+    for text in [
+        "",
+        "\u{feff}",
+        "[",
+        "=",
+        "a.b.c = [[[[[",
+        "[[limiter]]\n[limiter]",
+        "quota = 5\ntraffic = 3\nlimiter = 1\nexpect = {}",
+    ] {
         assert!(Scenario::parse_text(text).is_err(), "{text:?}");
         told(text);
     }

@@ -21,8 +21,10 @@ pub(crate) enum Takes {
         above: f64,
         or_equal: bool,
     },
-    /// Permits, or money under the meter `spend`.
-    Permits,
+    /// Permits, at least this many, or money under the meter `spend`.
+    Permits {
+        min: u64,
+    },
     /// The same, or both limit and window as one rate.
     Limit,
     Duration {
@@ -59,7 +61,7 @@ impl Takes {
             Takes::Whole { min, max } => format!("a whole number from {min} to {max}"),
             Takes::Decimal { above, or_equal: false } => format!("a number above {above}"),
             Takes::Decimal { above, or_equal: true } => format!("a number from {above}"),
-            Takes::Permits => "a whole number from 1, or money such as \"$5\" where spend is metered".into(),
+            Takes::Permits { min } => format!("a whole number from {min}, or money such as \"$5\" where spend is metered"),
             Takes::Limit => {
                 "a whole number from 1, a rate such as \"100/min\" that gives the window too, or money such as \"$5\" where \
                  spend is metered"
@@ -175,7 +177,7 @@ pub(crate) const QUOTA: Section = Section {
         may("window", LENGTH, "needed, unless `limit` is a rate", "length of the window"),
         may(
             "burst",
-            Takes::Permits,
+            Takes::Permits { min: 1 },
             "limit",
             "permits that may pass at one instant after a silence; windows have no use for it",
         ),
@@ -198,7 +200,7 @@ pub(crate) const LIMITER: Section = Section {
         may("label", Takes::Text, "the algorithm's name", "what tables, files and expectations call it"),
         may("limit", Takes::Limit, "the quota's", "permits per window"),
         may("window", LENGTH, "the quota's", "length of the window"),
-        may("burst", Takes::Permits, "the quota's", "permits that may pass at one instant after a silence"),
+        may("burst", Takes::Permits { min: 1 }, "the quota's", "permits that may pass at one instant after a silence"),
         may("key", Takes::Choice(SCOPES), "the quota's", "one limit for everybody, or one for each key"),
         may("meter", Takes::Choice(&METERS), "the quota's", "what a permit is"),
         may("nodes", Takes::Whole { min: 1, max: 1_000 }, "1", "replicas with a state each"),

@@ -132,8 +132,7 @@ const COUNTS: &[&str] = &["segments", "sub-buckets"];
 pub(crate) fn key_of(param: &Param) -> Key {
     let takes = match param.kind {
         limiters::Kind::Permits { min } if COUNTS.contains(&param.name) => Takes::Whole { min, max: u64::MAX },
-        limiters::Kind::Permits { min: 0 } => Takes::Whole { min: 0, max: u64::MAX },
-        limiters::Kind::Permits { .. } => Takes::Permits,
+        limiters::Kind::Permits { min } => Takes::Permits { min },
         limiters::Kind::Duration => Takes::Duration { zero: false },
         limiters::Kind::Rate => Takes::Rate { zero: false },
         limiters::Kind::Choice(words) => Takes::Choice(words),
@@ -300,7 +299,7 @@ fn variants<'a>(
             for value in &values {
                 let mut own = own.clone();
                 match own.take(name, value, known, spend) {
-                    Some(Ok(())) => spread.push((format!("{label}, {name} {}", in_label(value)), own)),
+                    Some(Ok(())) => spread.push((format!("{label}, {name} {}", read::written(value.get_ref())), own)),
                     Some(Err(problem)) => table.wrong("sweep", problem.at(value.span())),
                     None => {
                         let valid: Vec<&str> = ["limit", "window", "burst", "nodes"]
@@ -355,17 +354,6 @@ fn sweep<'a>(table: &Table<'a>) -> Vec<(&'a str, Vec<Value<'a>>)> {
     });
     lists.unwrap_or_default()
 }
-
-fn in_label(value: &DeValueAt<'_>) -> String {
-    match value.get_ref() {
-        DeValue::String(text) => text.to_string(),
-        DeValue::Integer(integer) => integer.to_string(),
-        DeValue::Float(float) => float.to_string(),
-        _ => "?".to_string(),
-    }
-}
-
-type DeValueAt<'a> = toml::Spanned<DeValue<'a>>;
 
 fn settings(table: &Table<'_>, own: Own, meter: Meter, shared: QuotaSpec) -> Settings {
     let (limit, in_limit) = own.limit.map_or((None, None), |(limit, window)| (Some(limit), window));

@@ -238,7 +238,7 @@ pub(crate) fn check_costs(found: &[Found<'_>], limiters: &[LimiterSpec], file: &
         for limiter in limiters.iter().flat_map(LimiterSpec::parts) {
             let (name, amount) = metered(&one.pattern, limiter.meter);
             let Some(amount) = amount else {
-                let what = format!("`{}` limits money, but these requests have no `{name}`", limiter.label);
+                let what = format!("`{}` counts money, but these requests have no `{name}`", limiter.label);
                 file.report(one.table.span.clone(), Problem::new(what).note("for example: price = \"$0.008\""));
                 break;
             };

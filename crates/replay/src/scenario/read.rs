@@ -49,6 +49,16 @@ pub(crate) fn number(value: &DeValue<'_>) -> Option<Read<Decimal>> {
     }))
 }
 
+/// A number or text as a message shows it.
+pub(crate) fn written(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => text.to_string(),
+        DeValue::Integer(integer) => integer.to_string(),
+        DeValue::Float(float) => float.to_string(),
+        other => kind_of(other).to_string(),
+    }
+}
+
 /// A whole number from `min` to `max`.
 fn whole_in(value: Value<'_>, min: u64, max: u64, otherwise: impl FnOnce() -> Problem) -> Read<u64> {
     let decimal = number(value.get_ref()).ok_or_else(otherwise)??;
@@ -57,9 +67,15 @@ fn whole_in(value: Value<'_>, min: u64, max: u64, otherwise: impl FnOnce() -> Pr
         Ok(whole) if (min..=max).contains(&whole) => Ok(whole),
         Ok(0) => Err(Problem::new(format!("0 is too small; it takes a whole number {}", range()))),
         Ok(whole) => Err(Problem::new(format!("{whole} is out of range; it takes a whole number {}", range()))),
-        Err(Misfit::Negative) => Err(Problem::new(format!("negative; it takes a whole number {}", range()))),
-        Err(Misfit::Fraction) => Err(Problem::new(format!("not whole; it takes a whole number {}", range()))),
-        Err(Misfit::TooLarge) => Err(Problem::new(format!("too large; the largest is {}", max.min(u64::MAX)))),
+        Err(misfit) => {
+            let written = written(value.get_ref());
+            let what = match misfit {
+                Misfit::Negative => "is negative",
+                Misfit::Fraction => "is not whole",
+                Misfit::TooLarge => "is too large",
+            };
+            Err(Problem::new(format!("{written} {what}; it takes a whole number {}", range())))
+        }
     }
 }
 
@@ -138,7 +154,7 @@ pub(crate) fn rate_or_zero(value: Value<'_>, key: &Key) -> Read<Option<Rate>> {
         }
         number_like => {
             let amount = number(number_like).ok_or_else(|| takes(key, value))??;
-            exact_rate("the rate", amount, 1_000_000_000)?
+            exact_rate(&written(number_like), amount, 1_000_000_000)?
         }
     };
     if rate.is_none() && key.takes != (Takes::Rate { zero: true }) {

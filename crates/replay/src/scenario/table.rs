@@ -81,7 +81,9 @@ impl<'a> Table<'a> {
 
     /// Notes every key that is neither the section's own nor one of `more`. `hint` may explain a key.
     pub fn reject_unknown(&self, more: &[&str], hint: impl Fn(&str) -> Option<String>) {
-        let valid: Vec<&str> = self.section.keys().map(|key| key.name).chain(more.iter().copied()).collect();
+        let own = self.section.keys().map(|key| key.name);
+        let valid: Vec<&str> =
+            more.iter().copied().filter(|name| self.section.key(name).is_none()).chain(own).collect();
         let place = match self.section.header {
             "" => "at the top of the file".to_string(),
             header => format!("in {header}"),

@@ -4,7 +4,7 @@ use super::keys::{EXPECT, LIMITER, PATTERNS, QUOTA, TOP};
 use super::table::{File, Table, Value, kind_of};
 use super::value::Problem;
 use super::{QuotaSpec, Scenario, expects, limiter, patterns, read, stack};
-use crate::diagnose::{Diagnostic, valid_values};
+use crate::diagnose::{Diagnostic, nearest, valid_values};
 use limiters::{Meter, Nanos, Quota};
 use std::ops::Range;
 use std::path::Path;
@@ -21,8 +21,15 @@ pub(crate) fn parse(path: &Path, text: &str, is_there: &dyn Fn(&Path) -> bool) -
     let shown = path.display().to_string();
     let file = File::new(&shown, text);
     let (document, errors) = DeTable::parse_recoverable(text);
-    for error in errors.iter().take(SYNTAX_SHOWN) {
-        file.report(error.span().unwrap_or(0..0), Problem::new(error.message()));
+    // A second mistake on a line is as a rule the first one seen again.
+    let line = |at: usize| text.as_bytes()[..at.min(text.len())].iter().filter(|&&byte| byte == b'\n').count();
+    let mut lines: Vec<usize> = Vec::new();
+    for error in &errors {
+        let span = error.span().unwrap_or(0..0);
+        if lines.len() < SYNTAX_SHOWN && !lines.contains(&line(span.start)) {
+            lines.push(line(span.start));
+            file.report(span, Problem::new(format!("not TOML: {}", error.message())));
+        }
     }
     if !errors.is_empty() {
         return Err(file.into_problems());
@@ -41,13 +48,7 @@ fn read_all<'a>(
     is_there: &dyn Fn(&Path) -> bool,
 ) -> Option<Scenario> {
     let top = Table::new(file, &TOP, 0..0, document);
-    let tables = [QUOTA.header, LIMITER.header, "[[traffic.PATTERN]]", EXPECT.header];
-    top.reject_unknown(&["quota", "limiter", "traffic", "expect"], |name| {
-        let value = document.iter().find(|(key, _)| key.get_ref() == name)?.1;
-        let is_table = matches!(value.get_ref(), DeValue::Table(_))
-            || value.get_ref().as_array().is_some_and(|list| list.iter().any(|item| item.get_ref().is_table()));
-        is_table.then(|| format!("valid tables: {}", tables.join(", ")))
-    });
+    reject_unknown_tables(&top);
     let start = top.get("start", read::timestamp);
     let duration = top.get("duration", read::time);
     let bin = top.get("bin", read::time);
@@ -88,6 +89,24 @@ fn read_all<'a>(
         expects,
         notes,
     })
+}
+
+const TABLES: &[&str] = &["quota", "limiter", "traffic", "expect"];
+
+fn reject_unknown_tables(top: &Table<'_>) {
+    let is_table = |value: &DeValue<'_>| {
+        value.is_table() || value.as_array().is_some_and(|list| list.iter().any(|item| item.get_ref().is_table()))
+    };
+    let (tables, keys): (Vec<_>, Vec<_>) = top.entries.iter().cloned().partition(|one| is_table(one.value.get_ref()));
+    for table in tables.iter().filter(|one| !TABLES.contains(&one.name) && top.section.key(one.name).is_none()) {
+        let headers = [QUOTA.header, LIMITER.header, "[[traffic.PATTERN]]", EXPECT.header];
+        let mut problem = Problem::new(format!("unknown table `{}`", table.name));
+        if let Some(near) = nearest(table.name, TABLES.iter().copied()) {
+            problem = problem.note(format!("did you mean `{near}`?"));
+        }
+        top.file.report(table.span.clone(), problem.note(format!("valid tables: {}", headers.join(", "))));
+    }
+    Table { entries: keys, ..top.clone() }.reject_unknown(TABLES, |_| None);
 }
 
 fn check_times(top: &Table<'_>, start: Option<Nanos>, duration: Option<Nanos>, bin: Option<Nanos>) {
@@ -191,9 +210,7 @@ pub(crate) fn many_tables<'a>(
     section: &'static super::keys::Section,
 ) -> Vec<Table<'a>> {
     let wrong = |span, what: &str| {
-        let problem =
-            Problem::new(format!("{what} instead of tables")).note(format!("write {} above its keys", section.header));
-        file.report(span, problem);
+        file.report(span, Problem::new(what).note(format!("write {} above its keys", section.header)));
     };
     match value.get_ref() {
         DeValue::Array(list) => {
@@ -203,18 +220,18 @@ pub(crate) fn many_tables<'a>(
                     DeValue::Table(table) => {
                         tables.push(Table::new(file, section, header_span(file, item.span()), table))
                     }
-                    other => wrong(item.span(), kind_of(other)),
+                    other => wrong(item.span(), &format!("{} instead of a table", kind_of(other))),
                 }
             }
             tables
         }
         DeValue::Table(_) => {
             let single = section.header.replace("[[", "[").replace("]]", "]");
-            wrong(name_span, &format!("`{single}` is one table, where several may stand:"));
+            wrong(name_span, &format!("{single} is a single table, and there may be several of them"));
             Vec::new()
         }
         other => {
-            wrong(value.span(), kind_of(other));
+            wrong(value.span(), &format!("{} instead of tables", kind_of(other)));
             Vec::new()
         }
     }
