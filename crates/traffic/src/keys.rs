@@ -1,10 +1,10 @@
 //! Keys: their names, the dense numbers that stand for them, and how a pattern draws them.
 
 use crate::TrafficError;
+use crate::alias::Alias;
 use crate::draw::Stream;
 use crate::spec::{Keys, Pattern, Shape};
 use rand::distr::Uniform;
-use rand_distr::weighted::WeightedAliasIndex;
 use rand_distr::{Distribution, Zipf};
 use std::collections::HashMap;
 
@@ -91,7 +91,7 @@ impl KeySpace {
     }
 }
 
-/// Families up to this size are drawn from an alias table of 12 bytes a key; larger ones by rejection.
+/// Families up to this size are drawn from a table of 8 bytes a key; larger ones by rejection.
 const TABLE: u64 = 1 << 22;
 
 /// How a pattern draws its keys.
@@ -100,8 +100,8 @@ pub(crate) enum KeyDraw {
     One(u64),
     /// Each as often as any other.
     Even { first: u64, within: Uniform<u64> },
-    /// Key k with a share proportional to k^-zipf, by Walker's and Vose's alias method: O(1) whatever the size.
-    Table { first: u64, within: WeightedAliasIndex<f64> },
+    /// Key k with a share proportional to k^-zipf, in O(1) whatever the size.
+    Table { first: u64, within: Alias },
     /// The same by rejection, for families whose table would not fit in memory.
     Reject { first: u64, count: u64, within: Zipf<f64> },
 }
@@ -125,7 +125,7 @@ impl KeyDraw {
         }
         if count <= TABLE {
             let weights = (1..=count).map(|k| (k as f64).powf(-zipf)).collect();
-            return Ok(KeyDraw::Table { first, within: WeightedAliasIndex::new(weights).map_err(|_| wrong())? });
+            return Ok(KeyDraw::Table { first, within: Alias::new(weights) });
         }
         Ok(KeyDraw::Reject { first, count, within: Zipf::new(count as f64, zipf).map_err(|_| wrong())? })
     }
@@ -136,7 +136,7 @@ impl KeyDraw {
         match self {
             KeyDraw::One(number) => key.resize(key.len() + n, *number),
             KeyDraw::Even { first, within } => key.extend(draws.map(|_| first + within.sample(rng))),
-            KeyDraw::Table { first, within } => key.extend(draws.map(|_| first + within.sample(rng) as u64)),
+            KeyDraw::Table { first, within } => key.extend(draws.map(|_| first + within.draw(rng))),
             KeyDraw::Reject { first, count, within } => {
                 key.extend(draws.map(|_| first + (within.sample(rng) as u64).clamp(1, *count) - 1));
             }

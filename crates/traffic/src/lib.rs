@@ -25,6 +25,7 @@
 //! assert_eq!(traffic.key_name(batch.key[0]), "alice");
 //! ```
 
+mod alias;
 mod amounts;
 mod arrivals;
 pub mod draw;

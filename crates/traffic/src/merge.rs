@@ -6,20 +6,21 @@ use crate::pattern::PatternSource;
 use crate::spec::{Pattern, Shape, Trace};
 use crate::{Note, Settings, Source, TrafficError};
 use limiters::{Batch, Nanos};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::collections::HashMap;
 
 /// How many requests a source makes ahead while several are merged.
 const AHEAD: usize = 1024;
 
+/// No request comes at this time, for the end of a run is at most this and not part of it.
+const OVER: Nanos = Nanos::MAX;
+
 /// The merged requests of several sources: in time order, equal times in the order of the sources, cut at the end of the run.
 ///
-/// With one source, batches are filled by it directly. With more, a request costs O(log sources).
+/// With one source, batches are filled by it directly. With more, each run of requests of one source costs O(sources).
 pub struct Traffic {
     lanes: Vec<Lane>,
-    /// Heads of the lanes that have one; filled on the first call.
-    heads: BinaryHeap<Reverse<(Nanos, usize)>>,
+    /// When the next request of each lane comes, `OVER` after its last; filled on the first call.
+    heads: Vec<Nanos>,
     started: bool,
     keys: KeySpace,
     /// The only source numbers its keys itself.
@@ -84,7 +85,7 @@ impl Traffic {
         let own_keys = matches!(inputs[..], [Input::Foreign(_)]);
         let lane = |input| Lane { input, made: Batch::default(), next: 0, numbers: Vec::new(), over: false };
         let lanes = inputs.into_iter().map(lane).collect();
-        Traffic { lanes, heads: BinaryHeap::new(), started: false, keys, own_keys, until, tokens }
+        Traffic { lanes, heads: Vec::new(), started: false, keys, own_keys, until, tokens }
     }
 
     /// The number of a key by name, a new one if the traffic has none of it: for clients beside the traffic whose keys may be
@@ -148,14 +149,14 @@ impl Lane {
     }
 
     /// Makes requests ahead when there are none, and gives the time of the next.
-    fn head(&mut self, until: Nanos, tokens: bool, keys: &mut KeySpace) -> Result<Option<Nanos>, TrafficError> {
+    fn head(&mut self, until: Nanos, tokens: bool, keys: &mut KeySpace) -> Result<Nanos, TrafficError> {
         if self.next == self.made.len() {
             let mut made = std::mem::take(&mut self.made);
             made.clear();
             self.fill(&mut made, AHEAD, until, tokens, Some(keys))?;
             (self.made, self.next) = (made, 0);
         }
-        Ok(self.made.at.get(self.next).copied())
+        Ok(self.made.at.get(self.next).copied().unwrap_or(OVER))
     }
 }
 
@@ -168,28 +169,23 @@ impl Source for Traffic {
         }
         if !self.started {
             self.started = true;
-            for (index, lane) in self.lanes.iter_mut().enumerate() {
-                self.heads.extend(lane.head(until, tokens, &mut self.keys)?.map(|at| Reverse((at, index))));
+            for lane in &mut self.lanes {
+                self.heads.push(lane.head(until, tokens, &mut self.keys)?);
             }
         }
         let before = batch.len();
         while batch.len() - before < max
-            && let Some(Reverse((_, index))) = self.heads.pop()
+            && let Some((index, other)) = earliest(&self.heads)
         {
             let lane = &mut self.lanes[index];
             let most = lane.made.len().min(lane.next + max - (batch.len() - before));
-            let run = match self.heads.peek() {
-                // The head itself is due; after it, all that come before the head of any other lane.
-                Some(Reverse(other)) => {
-                    let later = |at: &Nanos| (*at, index) > *other;
-                    let rest = &lane.made.at[lane.next + 1..most];
-                    lane.next + 1 + rest.iter().position(later).unwrap_or(rest.len())
-                }
-                None => most,
-            };
+            // The head itself is due; after it, all that come before the head of any other lane.
+            let later = |at: &Nanos| (*at, index) > other;
+            let rest = &lane.made.at[lane.next + 1..most];
+            let run = lane.next + 1 + rest.iter().position(later).unwrap_or(rest.len());
             append(batch, &lane.made, lane.next, run);
             lane.next = run;
-            self.heads.extend(lane.head(until, tokens, &mut self.keys)?.map(|at| Reverse((at, index))));
+            self.heads[index] = lane.head(until, tokens, &mut self.keys)?;
         }
         Ok(batch.len() - before)
     }
@@ -240,6 +236,20 @@ impl Source for Traffic {
     }
 }
 
+/// The lane whose head is due, and the head that comes next among the others; of equal times the first lane.
+fn earliest(heads: &[Nanos]) -> Option<(usize, (Nanos, usize))> {
+    let (mut due, mut next) = ((OVER, usize::MAX), (OVER, usize::MAX));
+    for (index, at) in heads.iter().enumerate() {
+        if *at < due.0 {
+            (due, next) = ((*at, index), due);
+        } else if *at < next.0 {
+            next = (*at, index);
+        }
+    }
+    (due.0 < OVER).then_some((due.1, next))
+}
+
+#[inline]
 fn append(batch: &mut Batch, made: &Batch, from: usize, to: usize) {
     let before = batch.at.len();
     batch.at.extend_from_slice(&made.at[from..to]);

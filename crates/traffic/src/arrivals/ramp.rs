@@ -90,8 +90,16 @@ impl Ramp {
             let inside = rate * rate + 4.0 * self.square as f64 * need as f64;
             // This form of the root does not cancel when the square term is small.
             let guess = 2.0 * need as f64 / (rate + inside.max(0.0).sqrt());
-            let dx = first(0, self.last - self.x, guess.ceil() as u64, |dx| self.growth(self.x, dx) >= need);
-            self.grown += self.growth(self.x, dx);
+            let left = self.last - self.x;
+            let mut dx = (guess.ceil() as u64).clamp(1, left);
+            let mut grown = self.growth(self.x, dx);
+            // What the last nanosecond adds; the guess is right when it is this that reaches `need`.
+            let last = self.linear + self.square * (2 * (i128::from(self.x) + i128::from(dx)) - 1);
+            if grown < need || grown - need >= last {
+                dx = first(1, left, dx, |dx| self.growth(self.x, dx) >= need);
+                grown = self.growth(self.x, dx);
+            }
+            self.grown += grown;
             self.x += dx;
         }
         self.zero + self.x

@@ -38,13 +38,24 @@ pub(crate) struct Sine {
     /// Phase at the start, below `period`, and the cosine there.
     phase: Nanos,
     cosine: f64,
+    /// Below this many requests per nanosecond, rounding may hide which nanosecond is the first.
+    flat: f64,
     from: Nanos,
-    /// The last x that counts, `None` after the last request.
-    last: Option<Nanos>,
-    /// x and k of the last request.
+    /// The last x that counts.
+    last: Nanos,
+    /// x and k of the last request, and where the curve stood then.
     x: Nanos,
     k: u64,
-    expected: u64,
+    then: Curve,
+    total: u64,
+}
+
+/// N(x) − k, its slope r(x), and the slope of that.
+#[derive(Clone, Copy)]
+struct Curve {
+    ahead: f64,
+    rate: f64,
+    bend: f64,
 }
 
 impl Sine {
@@ -66,58 +77,75 @@ impl Sine {
                 "`amplitude` of sine is {amplitude}; it must be at most `mean` ({mean}), or the rate would be negative"
             )));
         }
-        let fits = |most: Nanos| {
-            i128::from(mean.permits()).checked_mul(4 * i128::from(most.max(1)))?.checked_add(mean.per().into())
-        };
-        if fits(span.until - span.from).is_none() {
+        let last = span.last().unwrap_or(0);
+        // No request count exceeds twice the mean times the time, as the amplitude is at most the mean.
+        if mean.in_time(last) >= u128::from(u64::MAX / 4) {
             return Err(TrafficError::new(format!("`mean` of sine is {mean}, more requests than can be counted")));
         }
         let each = |rate: Rate| rate.permits() as f64 / rate.per() as f64;
         let since = u128::from(span.from - span.zero) + u128::from(phase);
         let phase = (since % u128::from(period)) as u64;
-        Ok(Sine {
+        let amplitude = amplitude.map_or(0.0, each);
+        let mut sine = Sine {
             mean,
             mean_rate: each(mean),
-            amplitude: amplitude.map_or(0.0, each),
+            amplitude,
             period,
             phase,
             cosine: angle(phase, period).cos(),
+            flat: 1e-12 * (1.0 + amplitude * period as f64),
             from: span.from,
-            last: span.last(),
+            last,
             x: 0,
             k: 0,
-            expected: span.expect(mean),
-        })
+            then: Curve { ahead: 0.0, rate: 0.0, bend: 0.0 },
+            total: 0,
+        };
+        sine.then = sine.curve(0, 0);
+        // Counted by the same comparison that places requests, around a guess that is off by rounding only.
+        let guess = sine.curve(last, 0).ahead as u64;
+        let reached = |k: u64| sine.curve(last, k).ahead >= 0.0;
+        sine.total = (guess.saturating_sub(1)..=guess + 1).rev().find(|k| reached(*k)).unwrap_or(0);
+        Ok(sine)
     }
 
-    /// N(x) − k, and r(x).
     #[inline]
-    fn ahead(&self, x: Nanos, k: u64) -> (f64, f64) {
-        let turned = ((u128::from(x) + u128::from(self.phase)) % u128::from(self.period)) as u64;
+    fn curve(&self, x: Nanos, k: u64) -> Curve {
+        let turned = match x.checked_add(self.phase) {
+            Some(sum) if sum < self.period => sum,
+            Some(sum) => sum % self.period,
+            None => ((u128::from(x) + u128::from(self.phase)) % u128::from(self.period)) as u64,
+        };
         let (sin, cos) = angle(turned, self.period).sin_cos();
         let swing = self.amplitude * (self.period as f64 / TAU) * (self.cosine - cos);
         let exact = i128::from(self.mean.permits()) * i128::from(x) - i128::from(k) * i128::from(self.mean.per());
-        (exact as f64 / self.mean.per() as f64 + swing, self.mean_rate + self.amplitude * sin)
+        Curve {
+            ahead: exact as f64 / self.mean.per() as f64 + swing,
+            rate: self.mean_rate + self.amplitude * sin,
+            bend: self.amplitude * (TAU / self.period as f64) * cos,
+        }
     }
 
-    /// The next x, or `None` when it is after `last`.
-    fn step(&mut self, last: Nanos) -> Option<Nanos> {
-        let k = self.k + 1;
-        if self.ahead(last, k).0 < 0.0 {
-            return None;
-        }
-        let mut guess = self.x as f64;
+    fn step(&mut self) -> Nanos {
+        self.k += 1;
+        // Where a parabola through the last request reaches this one; then Newton's steps, for requests far apart.
+        let (then, need) = (self.then, 1.0 - self.then.ahead);
+        let inside = then.rate * then.rate + 2.0 * then.bend * need;
+        let far = 2.0 * need / (then.rate + inside.max(0.0).sqrt());
+        let place = |x: f64| (x.ceil() as u64).clamp(self.x, self.last);
+        let mut guess = place(self.x as f64 + far);
         for _ in 0..4 {
-            let (ahead, rate) = self.ahead(guess as u64, k);
-            let move_by = ahead / rate.max(self.mean_rate * 1e-3);
-            guess = (guess - move_by).clamp(self.x as f64, last as f64);
-            if move_by.abs() < 0.5 {
-                break;
+            let here = self.curve(guess, self.k);
+            if here.rate > self.flat && here.ahead >= 0.0 && here.ahead < 0.99 * here.rate {
+                // One nanosecond earlier N was clearly short of k.
+                (self.x, self.then) = (guess, here);
+                return self.from + guess;
             }
+            guess = place(guess as f64 - here.ahead / here.rate.max(self.mean_rate * 1e-3));
         }
-        self.x = first(self.x, last, guess.ceil() as u64, |x| self.ahead(x, k).0 >= 0.0);
-        self.k = k;
-        Some(self.x)
+        self.x = first(self.x, self.last, guess, |x| self.curve(x, self.k).ahead >= 0.0);
+        self.then = self.curve(self.x, self.k);
+        self.from + self.x
     }
 }
 
@@ -127,24 +155,13 @@ fn angle(turned: Nanos, period: Nanos) -> f64 {
 
 impl Arrivals for Sine {
     fn fill(&mut self, at: &mut Vec<Nanos>, max: usize) -> usize {
-        let mut made = 0;
-        while let Some(last) = self.last
-            && made < max
-        {
-            match self.step(last) {
-                Some(x) => at.push(self.from + x),
-                None => {
-                    self.last = None;
-                    break;
-                }
-            }
-            made += 1;
-        }
-        made
+        let take = (self.total - self.k).min(max as u64) as usize;
+        at.extend((0..take).map(|_| self.step()));
+        take
     }
 
     fn expected(&self) -> u64 {
-        self.expected
+        self.total
     }
 }
 
