@@ -34,6 +34,7 @@ mod merge;
 mod own_form;
 mod pattern;
 pub mod spec;
+pub mod traces;
 
 pub use arrivals::{ArrivalPattern, PATTERNS};
 pub use merge::Traffic;

@@ -1,0 +1,176 @@
+//! What makes a recorded file less trustworthy, and how that is said: what was seen, why it matters, what to do.
+
+use super::format::{Clock, Notes};
+use limiters::Nanos;
+
+const SECOND: Nanos = 1_000_000_000;
+
+/// How the times of a file lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Grain {
+    /// The largest length of which all distances between times are multiples; 0 when all are equal.
+    pub resolution: Nanos,
+    /// Requests that have the same time as the one before them.
+    pub shared: u64,
+    /// Most requests at one time.
+    pub largest: u64,
+}
+
+/// The grain of times in order.
+pub(super) fn grain(times: &[Nanos]) -> Grain {
+    let (mut resolution, mut shared, mut run, mut largest) = (0, 0, 1, u64::from(!times.is_empty()));
+    for pair in times.windows(2) {
+        let step = pair[1].abs_diff(pair[0]);
+        if step == 0 {
+            shared += 1;
+            run += 1;
+            largest = largest.max(run);
+            continue;
+        }
+        run = 1;
+        if resolution == 0 || step % resolution != 0 {
+            resolution = gcd(step, resolution);
+        }
+    }
+    Grain { resolution, shared, largest }
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// Warns when times are too coarse for short windows: on whole seconds or coarser, or coarse enough that requests share
+/// one. Below 1 ms nothing is said, and a single request or time says nothing.
+pub(super) fn warn_of_grain(grain: Grain, rows: u64, notes: &mut Notes) {
+    let Grain { resolution, shared, largest } = grain;
+    if rows < 3 || resolution < 1_000_000 || resolution < SECOND && shared == 0 {
+        return;
+    }
+    let length = show(resolution);
+    let bursts = if shared > 0 {
+        format!(", and {shared} of {rows} requests share their time with the one before (at most {largest} at once)")
+    } else {
+        String::new()
+    };
+    notes.warning(format!(
+        "all times lie {length} or a multiple of it apart{bursts}: bursts within {length} are made by the log, so figures for windows and bursts below it are artefacts; test windows well above {length} or record finer times"
+    ));
+}
+
+/// Warns of times that went back.
+pub(super) fn warn_of_order(steps: u64, largest: Nanos, furthest: Nanos, rows: u64, as_is: bool, notes: &mut Notes) {
+    if steps == 0 {
+        return;
+    }
+    let did = if as_is {
+        "they are fed as they come and clamped to the latest time before them; order = \"sort\" sorts them"
+    } else {
+        "they are sorted by time, equal times in file order; order = \"as-is\" feeds them as they come"
+    };
+    notes.warning(format!(
+        "{steps} of {rows} rows are earlier than the row before, by up to {}, and up to {} behind the latest: {did}",
+        show(largest),
+        show(furthest)
+    ));
+}
+
+/// Warns of a log whose times all lie in the same one or two minutes of their hours.
+pub(super) fn warn_of_minutes(times: &[Nanos], clock: Clock, notes: &mut Notes) {
+    if clock == Clock::Relative || times.len() < 100 {
+        return;
+    }
+    let (mut minutes, mut hours, mut last) = (0u64, 0u64, None);
+    for at in times {
+        let minute = at / (60 * SECOND);
+        minutes |= 1 << (minute % 60);
+        if last != Some(minute / 60) {
+            last = Some(minute / 60);
+            hours += 1;
+        }
+    }
+    if hours < 10 || minutes.count_ones() > 2 {
+        return;
+    }
+    let list: Vec<String> = (0..60).filter(|m| minutes >> m & 1 == 1).map(|m| format!("{m:02}")).collect();
+    notes.warning(format!(
+        "all {} requests of {hours} hours lie in minute {} of their hour: the times were probably rewritten or sampled, so rates and bursts are artificial; use this log to try the reading of logs, not to choose a limit",
+        times.len(),
+        list.join(" or ")
+    ));
+}
+
+/// Warns of a log that another limiter shaped.
+pub(super) fn warn_of_refusals(too_many: u64, unavailable: u64, rows: u64, notes: &mut Notes) {
+    let refused = too_many + unavailable;
+    if refused == 0 {
+        return;
+    }
+    notes.warning(format!(
+        "{refused} of {rows} requests ({}) were answered with 429 or 503 ({too_many} and {unavailable}): another limiter shaped this traffic, and retries of what it refused are in the log, so demand without it would look different",
+        percent(refused, rows)
+    ));
+}
+
+/// Warns that tokens of an answer are known too early.
+pub(super) fn warn_of_output(notes: &mut Notes) {
+    notes.warning(
+        "output tokens were known only after the answer; a limit that counts them at arrival is clairvoyant: reserve an estimate and settle it afterwards to see what a real limiter can do",
+    );
+}
+
+fn percent(part: u64, whole: u64) -> String {
+    let hundredths = u128::from(part) * 10_000 / u128::from(whole.max(1));
+    if hundredths == 0 { "< 0.01 %".to_owned() } else { format!("{}.{:02} %", hundredths / 100, hundredths % 100) }
+}
+
+/// A length of time in the largest unit that keeps it whole, or to three decimals of a unit.
+pub(super) fn show(length: Nanos) -> String {
+    const SHOWN: [(Nanos, &str); 6] = [
+        (24 * 3600 * SECOND, "d"),
+        (3600 * SECOND, "h"),
+        (60 * SECOND, "min"),
+        (SECOND, "s"),
+        (1_000_000, "ms"),
+        (1_000, "µs"),
+    ];
+    for (unit, name) in SHOWN {
+        if length >= unit && length.is_multiple_of(unit) {
+            return format!("{} {name}", length / unit);
+        }
+        if length >= unit && (unit <= SECOND || length >= 100 * unit) {
+            let decimals = format!("{:.3}", length as f64 / unit as f64);
+            return format!("{} {name}", decimals.trim_end_matches('0').trim_end_matches('.'));
+        }
+    }
+    format!("{length} ns")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grain_of_times() {
+        assert_eq!(grain(&[]), Grain::default());
+        assert_eq!(grain(&[5, 5, 5]), Grain { resolution: 0, shared: 2, largest: 3 });
+        assert_eq!(grain(&[1, 7, 7, 16]), Grain { resolution: 3, shared: 1, largest: 2 });
+    }
+
+    #[test]
+    fn lengths_read_well() {
+        for (length, text) in [
+            (0, "0 ns"),
+            (1500, "1.5 µs"),
+            (20_000_000, "20 ms"),
+            (1_390_000_000, "1.39 s"),
+            (59 * SECOND, "59 s"),
+            (90 * SECOND, "90 s"),
+            (7200 * SECOND, "2 h"),
+        ] {
+            assert_eq!(show(length), text);
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Which column or field is the time, the key, the cost: as the scenario maps them, or by their names.
+
+use super::fault::Fault;
+use super::format::Notes;
+use super::keys::PART;
+use super::number::{amount, digits, dollars};
+use super::role::{Role, rank};
+use super::row::Row;
+use super::time::Times;
+use crate::spec::Trace;
+
+/// The columns of one file by their role; each entry is an index into the names that were given.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    names: Vec<String>,
+    entries: Vec<(Role, Vec<usize>)>,
+}
+
+impl Columns {
+    /// Finds the columns among `names`: first as the scenario maps them, by name or 1-based number, then by the names
+    /// they usually have.
+    pub fn find(spec: &Trace, names: &[String], notes: &mut Notes) -> Result<Columns, Box<Fault>> {
+        let mut columns = Columns { names: names.to_vec(), entries: Vec::new() };
+        for (role_name, wanted) in &spec.columns {
+            let role = Role::ALL.into_iter().find(|role| role.name() == role_name);
+            let role = role.ok_or_else(|| unknown_role(role_name))?;
+            let places: Result<Vec<usize>, _> = wanted.iter().map(|name| place(name, names)).collect();
+            let places = places?;
+            if places.is_empty() || places.len() > 1 && !role.is_amount() && role != Role::Key {
+                return Err(Fault::file(format!("columns: {role_name} is one column, not {}", places.len())));
+            }
+            columns.entries.push((role, places));
+        }
+        for role in Role::ALL {
+            if columns.all(role).is_some() {
+                continue;
+            }
+            if let Some(found) = by_name(role, names)
+                && !columns.entries.iter().any(|(_, places)| places.contains(&found))
+            {
+                columns.entries.push((role, vec![found]));
+                if role == Role::Key && names[found] != "key" {
+                    notes.guess(format!("the key is \"{}\"; columns = {{ key = … }} chooses another", names[found]));
+                }
+            }
+        }
+        if columns.one(Role::Key).is_none() {
+            notes.guess(
+                "no column is known to be a key, so all requests are of one key; columns = { key = … } chooses one",
+            );
+        }
+        Ok(columns)
+    }
+
+    /// All columns of a role.
+    pub fn all(&self, role: Role) -> Option<&[usize]> {
+        self.entries.iter().find(|(r, _)| *r == role).map(|(_, places)| places.as_slice())
+    }
+
+    /// The only column of a role.
+    pub fn one(&self, role: Role) -> Option<usize> {
+        self.all(role).and_then(|places| places.first().copied())
+    }
+
+    /// Every column that is used.
+    pub fn places(&self) -> impl Iterator<Item = usize> {
+        self.entries.iter().flat_map(|(_, places)| places.iter().copied())
+    }
+
+    /// Fills `row` from the values that `get` gives for each column. A column that is absent is an empty value.
+    #[inline]
+    pub fn fill<'a>(
+        &self,
+        times: &mut Times,
+        row: &mut Row,
+        get: impl Fn(usize) -> &'a [u8],
+    ) -> Result<(), Box<Fault>> {
+        for (role, places) in &self.entries {
+            let first = || get(places[0]);
+            match role {
+                Role::Time => row.at = times.read(first())?,
+                Role::Key => {
+                    for (n, place) in places.iter().enumerate() {
+                        if n > 0 {
+                            row.key.push(PART);
+                        }
+                        row.key.extend_from_slice(get(*place));
+                    }
+                }
+                Role::Status => row.status = digits(first()).and_then(|status| status.try_into().ok()).unwrap_or(0),
+                Role::Method => row.method.extend_from_slice(first()),
+                Role::Path => row.path.extend_from_slice(first()),
+                Role::User => row.user.extend_from_slice(first()),
+                Role::Cost => row.cost = self.sum(places, "cost", &get)?,
+                Role::Input => row.input_tokens = self.sum(places, "number of tokens", &get)?,
+                Role::Output => row.output_tokens = self.sum(places, "number of tokens", &get)?,
+                Role::CacheRead => row.cache_read_tokens = self.sum(places, "number of tokens", &get)?,
+                Role::CacheWrite => row.cache_write_tokens = self.sum(places, "number of tokens", &get)?,
+                Role::Price => row.microusd = self.sum(places, "price", &get)?,
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn sum<'a>(
+        &self,
+        places: &[usize],
+        what: &'static str,
+        get: &impl Fn(usize) -> &'a [u8],
+    ) -> Result<u64, Box<Fault>> {
+        let mut sum = 0u64;
+        for &place in places {
+            let value = get(place);
+            let read = if what == "price" && !self.names[place].to_lowercase().contains("micro") {
+                dollars(value)
+            } else {
+                amount(value, what)
+            };
+            let one = read.map_err(|fault| fault.column(&self.names[place]).value(value))?;
+            sum = sum.checked_add(one).ok_or_else(|| {
+                Fault::row("amount too large", format!("the sum for {what} does not fit into 64 bits"))
+                    .column(&self.names[place])
+            })?;
+        }
+        Ok(sum)
+    }
+}
+
+/// The name that goes best with a role; times and tokens may be nested (`message.usage.input_tokens`).
+fn by_name(role: Role, names: &[String]) -> Option<usize> {
+    let nested = role == Role::Time || role.is_tokens();
+    let ranked = names.iter().enumerate().filter_map(|(at, name)| {
+        let direct = rank(role, name).map(|rank| (0, rank, at));
+        let last = || name.rsplit_once('.').and_then(|(_, last)| rank(role, last)).map(|rank| (1, rank, at));
+        direct.or_else(|| last().filter(|_| nested))
+    });
+    ranked.min().map(|(.., at)| at)
+}
+
+fn place(wanted: &str, names: &[String]) -> Result<usize, Box<Fault>> {
+    let exact = names.iter().position(|name| name == wanted);
+    let found = exact.or_else(|| names.iter().position(|name| name.eq_ignore_ascii_case(wanted)));
+    let number = || wanted.parse::<usize>().ok().filter(|n| (1..=names.len()).contains(n)).map(|n| n - 1);
+    found.or_else(number).ok_or_else(|| {
+        let near = nearest(wanted, names.iter().map(String::as_str));
+        let near = near.map_or(String::new(), |name| format!("; did you mean \"{name}\"?"));
+        Fault::file(format!("columns: there is no \"{wanted}\"{near} The file has {}", list(names)))
+    })
+}
+
+fn unknown_role(name: &str) -> Box<Fault> {
+    let all = Role::ALL.map(Role::name);
+    let near = nearest(name, all.into_iter()).map_or(String::new(), |near| format!("; did you mean {near}?"));
+    Fault::file(format!("columns: unknown key {name:?}{near} Valid are {}", all.join(", ")))
+}
+
+/// The name that a typo was meant to be.
+fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let distance = |name: &str| strsim::damerau_levenshtein(&wanted.to_lowercase(), &name.to_lowercase());
+    names.map(|name| (distance(name), name)).filter(|(d, _)| *d <= 2.max(wanted.len() / 4)).min().map(|(_, name)| name)
+}
+
+/// `"a", "b", "c"`, the first twenty.
+pub(super) fn list(names: &[String]) -> String {
+    let mut text = names.iter().take(20).map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+    if names.len() > 20 {
+        text.push_str(&format!(" and {} more", names.len() - 20));
+    }
+    text
+}

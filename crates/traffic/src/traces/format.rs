@@ -1,0 +1,87 @@
+//! What a log format is: how it is recognised, what its rows mean, and how to read them.
+
+use super::fault::Fault;
+use super::input::{Head, Input};
+use super::row::Row;
+use crate::spec::Trace;
+use crate::{Note, NoteKind};
+
+/// A log format, an entry of [`FORMATS`](super::FORMATS).
+pub struct Format {
+    /// Its name in scenarios and on the command line.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub summary: &'static str,
+    /// What a file must look like to be read as this format when none is named.
+    pub recognised_by: &'static str,
+    /// Where the time of a request comes from.
+    pub time: &'static str,
+    /// Where the key comes from.
+    pub key: &'static str,
+    /// Where costs and tokens come from.
+    pub cost: &'static str,
+    pub(super) detect: fn(&Head) -> bool,
+    pub(super) open: fn(Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>>,
+}
+
+impl Format {
+    /// Whether a file that begins with these bytes (after decompression) looks like this format.
+    pub fn detects(&self, first_bytes: &[u8]) -> bool {
+        (self.detect)(&Head::new(first_bytes.to_vec(), false))
+    }
+}
+
+impl std::fmt::Debug for Format {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Format").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// What the times of a file count from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The Unix epoch.
+    Wall,
+    /// The scenario's start.
+    Relative,
+}
+
+/// What a format needs to begin.
+pub(super) struct Setup<'a> {
+    pub spec: &'a Trace,
+    pub input: Input,
+    pub notes: &'a mut Notes,
+}
+
+/// The rows of a file, in file order. A lending iterator: each call overwrites one row, so that nothing is allocated.
+pub(super) trait Rows: Send {
+    /// Reads the next row into `row`, which is reset beforehand; `false` at the end. After a fault that is not fatal the
+    /// next call goes on with the next row.
+    fn next(&mut self, row: &mut Row) -> Result<bool, Box<Fault>>;
+
+    /// What the times count from; known once a row was read.
+    fn clock(&self) -> Clock;
+
+    /// 1-based line of the row read last.
+    fn line(&self) -> u64;
+
+    /// Whether the row read last ended with the file instead of a line end.
+    fn unended(&self) -> bool;
+
+    /// Says what was found out while reading.
+    fn finish(&mut self, _notes: &mut Notes) {}
+}
+
+/// Notes in the order they were made.
+#[derive(Debug, Default)]
+pub(super) struct Notes(pub Vec<Note>);
+
+impl Notes {
+    pub fn guess(&mut self, text: impl Into<String>) {
+        self.0.push(Note { kind: NoteKind::Guess, text: text.into() });
+    }
+
+    pub fn warning(&mut self, text: impl Into<String>) {
+        self.0.push(Note { kind: NoteKind::Warning, text: text.into() });
+    }
+}

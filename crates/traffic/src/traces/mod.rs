@@ -1,0 +1,44 @@
+//! Recorded traffic: one file of code per log format, and the one list of them.
+//!
+//! [`open`] reads a file into compact columns, in order of time; [`Stream`] gives its rows one by one without keeping
+//! them. Both say what they assumed, left out and distrust as [`Note`]s, and fail with one [`TrafficError`] that names
+//! the file, line, column and value.
+
+mod access_log;
+mod azure;
+mod checks;
+mod columns;
+mod compression;
+mod csv;
+mod fault;
+mod format;
+mod input;
+mod jsonl;
+mod keys;
+mod lines;
+mod number;
+mod own;
+mod playback;
+mod recorded;
+mod role;
+mod row;
+mod stream;
+mod time;
+
+pub use format::{Clock, Format};
+pub use own::write as write_own_form;
+pub use playback::Playback;
+pub use recorded::{Recorded, open};
+pub use row::Row;
+pub use stream::Stream;
+
+#[cfg(doc)]
+use crate::{Note, TrafficError};
+
+/// Every format that can be read, the most particular first: a file is read by the first one that recognises it.
+pub const FORMATS: &[Format] = &[own::FORMAT, azure::FORMAT, jsonl::FORMAT, access_log::FORMAT, csv::FORMAT];
+
+/// The format of that name.
+pub fn format(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}

@@ -1,0 +1,166 @@
+//! What a column or field can be, and the names by which it is recognised.
+
+use super::time::Unit;
+
+/// What a column can be, with the names it goes by. The first name that a file has wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Time,
+    Key,
+    Cost,
+    Input,
+    Output,
+    CacheRead,
+    CacheWrite,
+    Price,
+    Status,
+    Method,
+    Path,
+    User,
+}
+
+impl Role {
+    pub const ALL: [Role; 12] = [
+        Role::Time,
+        Role::Key,
+        Role::Cost,
+        Role::Input,
+        Role::Output,
+        Role::CacheRead,
+        Role::CacheWrite,
+        Role::Price,
+        Role::Status,
+        Role::Method,
+        Role::Path,
+        Role::User,
+    ];
+
+    /// The role's name in a scenario's `columns`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Time => "time",
+            Role::Key => "key",
+            Role::Cost => "cost",
+            Role::Input => "input-tokens",
+            Role::Output => "output-tokens",
+            Role::CacheRead => "cache-read-tokens",
+            Role::CacheWrite => "cache-write-tokens",
+            Role::Price => "price",
+            Role::Status => "status",
+            Role::Method => "method",
+            Role::Path => "path",
+            Role::User => "user",
+        }
+    }
+
+    /// Names by which the role is recognised, in lower case, without what is no letter or digit;
+    /// a time may have a unit behind it.
+    pub fn known_names(self) -> &'static [&'static str] {
+        match self {
+            Role::Time => &[
+                "at",
+                "t",
+                "time",
+                "timestamp",
+                "ts",
+                "datetime",
+                "eventtime",
+                "requesttime",
+                "arrivaltime",
+                "arrival",
+                "arrivedat",
+                "starttime",
+                "startedat",
+                "start",
+                "createdat",
+                "date",
+                "timeiso8601",
+                "timelocal",
+                "msec",
+                "edgestarttimestamp",
+                "starttimeunix",
+                "epoch",
+            ],
+            Role::Key => &[
+                "key",
+                "apikey",
+                "client",
+                "clientip",
+                "clientid",
+                "clientaddress",
+                "remoteaddr",
+                "remoteip",
+                "remotehost",
+                "ip",
+                "ipaddress",
+                "sourceip",
+                "srcip",
+                "host",
+                "userid",
+                "user",
+                "username",
+                "account",
+                "accountid",
+                "customer",
+                "customerid",
+                "tenant",
+                "tenantid",
+                "org",
+                "orgid",
+                "sessionid",
+                "session",
+                "objectid",
+                "objid",
+                "id",
+            ],
+            Role::Cost => &["cost", "permits", "weight"],
+            Role::Input => &["inputtokens", "prompttokens", "contexttokens", "inputlength", "tokensin", "ninput"],
+            Role::Output => {
+                &["outputtokens", "completiontokens", "generatedtokens", "outputlength", "tokensout", "noutput"]
+            }
+            Role::CacheRead => &["cachereadtokens", "cachereadinputtokens"],
+            Role::CacheWrite => &["cachewritetokens", "cachecreationinputtokens"],
+            Role::Price => {
+                &["pricemicrousd", "microusd", "costmicrousd", "priceusd", "costusd", "spendusd", "price", "spend"]
+            }
+            Role::Status => &["status", "statuscode", "httpstatus", "responsestatus", "edgeresponsestatus", "scstatus"],
+            Role::Method => &["method", "httpmethod", "requestmethod", "clientrequestmethod"],
+            Role::Path => &["path", "uri", "requesturi", "url", "endpoint", "clientrequesturi", "clientrequestpath"],
+            Role::User => &["remoteuser", "authuser"],
+        }
+    }
+
+    /// Whether several columns of this role are added up.
+    pub fn is_amount(self) -> bool {
+        matches!(self, Role::Cost | Role::Price) || self.is_tokens()
+    }
+
+    /// Whether it is a number of tokens.
+    pub fn is_tokens(self) -> bool {
+        matches!(self, Role::Input | Role::Output | Role::CacheRead | Role::CacheWrite)
+    }
+}
+
+/// A name as [`Role::known_names`] has it, and the same without its unit.
+fn simple(name: &str) -> (String, Option<String>) {
+    let squeeze = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+    let trimmed = name.trim_end_matches([')', ']']);
+    let unit = Unit::of_column(name);
+    let without = unit.and_then(|_| match name.strip_suffix("UnixNano") {
+        Some(rest) => Some(squeeze(rest)),
+        None => trimmed.rfind(['_', ' ', '(', '[', '-', '.']).map(|at| squeeze(&trimmed[..at])),
+    });
+    (squeeze(name), without)
+}
+
+/// How early among the names of `role` this one comes; `None` when it is not one of them.
+pub(super) fn rank(role: Role, name: &str) -> Option<usize> {
+    let (whole, without) = simple(name);
+    let same = |known: &&str| **known == whole || role == Role::Time && without.as_deref() == Some(*known);
+    role.known_names().iter().position(|known| same(&known))
+}
+
+/// Whether `name` is one that `role` goes by.
+pub(super) fn is_known(role: Role, name: &str) -> bool {
+    rank(role, name).is_some()
+}

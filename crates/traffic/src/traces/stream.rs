@@ -1,0 +1,206 @@
+//! The rows of a file one by one, with bad ones refused or counted.
+
+use super::fault::Fault;
+use super::format::{Clock, Format, Notes, Rows, Setup};
+use super::input::{self, Input, Progress};
+use super::row::Row;
+use super::{FORMATS, format};
+use crate::spec::Trace;
+use crate::{Note, NoteKind, TrafficError};
+use std::path::PathBuf;
+
+/// A recorded file that is being read, in file order and in memory that does not grow with it.
+///
+/// ```no_run
+/// use traffic::{spec, traces};
+/// let spec = spec::Trace { path: "access.log".into(), ..Default::default() };
+/// let mut stream = traces::Stream::open(&spec)?;
+/// let mut row = traces::Row::default();
+/// while stream.next(&mut row)? {
+///     println!("{} {}", row.at, String::from_utf8_lossy(&row.key));
+/// }
+/// # Ok::<(), traffic::TrafficError>(())
+/// ```
+pub struct Stream {
+    path: PathBuf,
+    format: &'static Format,
+    rows: Box<dyn Rows>,
+    progress: Progress,
+    notes: Notes,
+    skip: bool,
+    max_bad: Option<u64>,
+    skipped: Skipped,
+    good: u64,
+    ended: bool,
+}
+
+impl Stream {
+    /// Opens the file, recognises its format and reads as much of it as that needs.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is no log, or lacks the columns that the scenario names.
+    pub fn open(spec: &Trace) -> Result<Stream, TrafficError> {
+        let input = input::open(&spec.path);
+        input.and_then(|input| Stream::over(spec, input)).map_err(|fault| fault.error(&spec.path))
+    }
+
+    /// The same over any bytes; errors name `spec.path`.
+    ///
+    /// # Errors
+    /// As [`Stream::open`].
+    pub fn from_reader(spec: &Trace, bytes: impl std::io::Read + Send + 'static) -> Result<Stream, TrafficError> {
+        let input = input::from_reader(bytes);
+        input.and_then(|input| Stream::over(spec, input)).map_err(|fault| fault.error(&spec.path))
+    }
+
+    fn over(spec: &Trace, input: Input) -> Result<Stream, Box<Fault>> {
+        let mut notes = Notes::default();
+        let names = || FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+        let format = match &spec.format {
+            Some(name) => {
+                format(name).ok_or_else(|| Fault::file(format!("unknown format {name:?}; valid are {}", names())))?
+            }
+            None => {
+                let found = FORMATS.iter().find(|format| (format.detect)(&input.head)).ok_or_else(|| {
+                    let message = format!("the file looks like none of the formats {}; name one with format", names());
+                    Fault::file(message).at(1).value(input.head.first_line())
+                })?;
+                notes.guess(format!("read as {}: {}; format overrides", found.name, found.summary));
+                found
+            }
+        };
+        let progress = input.progress.clone();
+        let rows = (format.open)(Setup { spec, input, notes: &mut notes })?;
+        Ok(Stream {
+            path: spec.path.clone(),
+            format,
+            rows,
+            progress,
+            notes,
+            skip: spec.skip_bad_rows || spec.max_bad_rows.is_some(),
+            max_bad: spec.max_bad_rows,
+            skipped: Skipped::default(),
+            good: 0,
+            ended: false,
+        })
+    }
+
+    /// Reads the next good row; `false` at the end, when at least one was good.
+    ///
+    /// # Errors
+    /// For a bad row, unless bad rows are skipped and not too many; for a file without a good row; when reading fails.
+    pub fn next(&mut self, row: &mut Row) -> Result<bool, TrafficError> {
+        self.advance(row).map_err(|fault| fault.error(&self.path))
+    }
+
+    fn advance(&mut self, row: &mut Row) -> Result<bool, Box<Fault>> {
+        if self.ended {
+            return Ok(false);
+        }
+        loop {
+            row.reset();
+            match self.rows.next(row) {
+                Ok(true) => {
+                    self.good += 1;
+                    return Ok(true);
+                }
+                Ok(false) => {
+                    self.ended = true;
+                    return if self.good > 0 { Ok(false) } else { Err(self.no_rows()) };
+                }
+                Err(fault) if fault.fatal => return Err(fault),
+                Err(fault) => {
+                    let fault = self.mark_cut(fault);
+                    if !self.skip {
+                        return Err(fault);
+                    }
+                    self.skipped.add(&fault);
+                    if let Some(max) = self.max_bad.filter(|max| self.skipped.total > *max) {
+                        let message = format!("more than {max} bad rows; the last: {}", fault.message);
+                        return Err(Box::new(Fault { message, ..*fault }));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Says so when the bad row is the last one and the file does not end its line.
+    fn mark_cut(&mut self, fault: Box<Fault>) -> Box<Fault> {
+        if self.rows.unended() { fault.cut_off() } else { fault }
+    }
+
+    fn no_rows(&self) -> Box<Fault> {
+        match self.skipped.total {
+            0 => Fault::file(format!("the file has a header and no rows (read as {})", self.format.name)),
+            total => Fault::file(format!("none of the {total} rows can be read: {}", self.skipped.text())),
+        }
+    }
+
+    /// The format that the file is read as.
+    pub fn format(&self) -> &'static Format {
+        self.format
+    }
+
+    /// What times count from; known once a row was read.
+    pub fn clock(&self) -> Clock {
+        self.rows.clock()
+    }
+
+    /// Bytes taken from the file so far, before decompression.
+    pub fn bytes_read(&self) -> u64 {
+        self.progress.bytes_read()
+    }
+
+    /// 1-based line of the row read last.
+    pub fn line(&self) -> u64 {
+        self.rows.line()
+    }
+
+    /// Good rows so far.
+    pub fn rows(&self) -> u64 {
+        self.good
+    }
+
+    /// Bad rows so far.
+    pub fn skipped(&self) -> u64 {
+        self.skipped.total
+    }
+
+    /// Everything that was assumed, and every row that was left out; complete at the end.
+    pub fn into_notes(mut self) -> Vec<Note> {
+        self.rows.finish(&mut self.notes);
+        let mut notes = self.notes.0;
+        if self.skipped.total > 0 {
+            let all = self.good + self.skipped.total;
+            let text = format!("{} of {all} rows left out: {}", self.skipped.total, self.skipped.text());
+            notes.push(Note { kind: NoteKind::Skipped, text });
+        }
+        notes
+    }
+}
+
+/// Bad rows by reason.
+#[derive(Debug, Default)]
+struct Skipped {
+    total: u64,
+    /// Reason, number, and the first line of each.
+    reasons: Vec<(&'static str, u64, Option<u64>)>,
+}
+
+impl Skipped {
+    fn add(&mut self, fault: &Fault) {
+        self.total += 1;
+        match self.reasons.iter_mut().find(|(reason, ..)| *reason == fault.reason) {
+            Some((_, count, _)) => *count += 1,
+            None => self.reasons.push((fault.reason, 1, fault.line)),
+        }
+    }
+
+    fn text(&self) -> String {
+        let reasons = self.reasons.iter().map(|(reason, count, line)| match line {
+            Some(line) => format!("{count} × {reason} (first in line {line})"),
+            None => format!("{count} × {reason}"),
+        });
+        reasons.collect::<Vec<_>>().join(", ")
+    }
+}

@@ -1,0 +1,44 @@
+//! What is said about files that can be read: guesses, skips and warnings.
+
+use super::*;
+use traffic::traces::open;
+
+fn notes(recorded: Recorded) -> String {
+    recorded.notes.iter().map(|note| format!("{:?}: {}\n", note.kind, note.text)).collect()
+}
+
+#[test]
+fn azure() {
+    insta::assert_snapshot!(notes(open(&shipped("AzureLLMInferenceTrace_code.csv")).unwrap()));
+}
+
+#[test]
+fn elastic() {
+    insta::assert_snapshot!(notes(open(&shipped("elastic_apache.log.gz")).unwrap()));
+}
+
+#[test]
+fn handmade() {
+    let skipping = |name| spec::Trace { skip_bad_rows: true, ..data(name) };
+    let mut said = String::new();
+    for name in [
+        "bom_crlf_nonl.csv",
+        "comment_header_alpha_ids.csv",
+        "out_of_order.csv",
+        "quoted_missing_negative.csv",
+        "truncated.csv",
+    ] {
+        said.push_str(&format!("== {name}\n{}", notes(open(&skipping(name)).unwrap())));
+    }
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn refusals_and_request_times() {
+    let line = |second: u32, status: u32, took: &str| {
+        format!("h - - [10/Oct/2000:13:55:{second:02} -0700] \"GET / HTTP/1.1\" {status} 5 \"-\" \"ua\" {took}\n")
+    };
+    let log = line(10, 200, "0.250") + &line(11, 429, "0.001") + &line(11, 503, "0.001") + &line(11, 200, "1.5");
+    let recorded = text(&log, data("")).unwrap();
+    insta::assert_snapshot!(notes(recorded));
+}
