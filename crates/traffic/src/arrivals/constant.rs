@@ -85,6 +85,6 @@ mod tests {
     #[test]
     fn at_the_end_of_time() {
         let slow = Rate::new(1, u64::MAX).unwrap();
-        assert_eq!(all(Constant::new(slow, span(0, 0, u64::MAX - 1))), []);
+        assert!(all(Constant::new(slow, span(0, 0, u64::MAX - 1))).is_empty());
     }
 }

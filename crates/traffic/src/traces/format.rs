@@ -6,6 +6,9 @@ use super::row::Row;
 use crate::spec::Trace;
 use crate::{Note, NoteKind};
 
+/// Begins to read a file.
+pub(super) type Open = fn(Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>>;
+
 /// A log format, an entry of [`FORMATS`](super::FORMATS).
 pub struct Format {
     /// Its name in scenarios and on the command line.
@@ -21,7 +24,7 @@ pub struct Format {
     /// Where costs and tokens come from.
     pub cost: &'static str,
     pub(super) detect: fn(&Head) -> bool,
-    pub(super) open: fn(Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>>,
+    pub(super) open: Open,
 }
 
 impl Format {

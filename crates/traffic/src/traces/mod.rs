@@ -26,7 +26,6 @@ mod stream;
 mod time;
 
 pub use format::{Clock, Format};
-pub use own::write as write_own_form;
 pub use playback::Playback;
 pub use recorded::{Recorded, open};
 pub use row::Row;

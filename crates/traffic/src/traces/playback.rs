@@ -15,6 +15,7 @@ pub struct Playback {
     end: Nanos,
     next: usize,
     playing: u64,
+    expected: u64,
 }
 
 impl Playback {
@@ -36,9 +37,10 @@ impl Playback {
         let (Some(end), Some(_)) = (end, last.checked_add(offset)) else {
             return failed("the trace ends after the year 2554 with this start and duration".to_owned());
         };
-        let playback = Playback { trace, offset, end, next: 0, playing: 0 };
+        let mut playback = Playback { trace, offset, end, next: 0, playing: 0, expected: 0 };
         let cut = playback.cut();
-        if cut == playback.trace.rows * playback.trace.repeat {
+        playback.expected = playback.trace.rows * playback.trace.repeat - cut;
+        if playback.expected == 0 {
             let message = format!("no row lies before the scenario's end, {} after its start", show(duration));
             let path = Some(playback.trace.path.clone());
             return Err(TrafficError { path, line: None, column: None, value: None, message });
@@ -97,6 +99,22 @@ impl Source for Playback {
             count += 1;
         }
         Ok(count)
+    }
+
+    fn expected(&self) -> Option<u64> {
+        Some(self.expected)
+    }
+
+    fn in_order(&self) -> bool {
+        self.trace.sorted
+    }
+
+    fn has_tokens(&self) -> bool {
+        !(self.trace.columns.input_tokens.is_usual() && self.trace.columns.output_tokens.is_usual())
+    }
+
+    fn has_prices(&self) -> bool {
+        !self.trace.columns.microusd.is_usual()
     }
 
     fn key_name(&self, key: u64) -> String {

@@ -157,7 +157,7 @@ fn simple(name: &str) -> (String, Option<String>) {
 pub(super) fn rank(role: Role, name: &str) -> Option<usize> {
     let (whole, without) = simple(name);
     let same = |known: &&str| **known == whole || role == Role::Time && without.as_deref() == Some(*known);
-    role.known_names().iter().position(|known| same(&known))
+    role.known_names().iter().position(same)
 }
 
 /// Whether `name` is one that `role` goes by.

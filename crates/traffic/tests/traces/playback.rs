@@ -2,7 +2,8 @@
 
 use super::*;
 use proptest::prelude::*;
-use traffic::traces::{open, write_own_form};
+use traffic::traces::open;
+use traffic::write_csv;
 
 fn fill(source: &mut impl Source) -> Vec<Nanos> {
     let mut batch = Batch::default();
@@ -66,12 +67,18 @@ proptest! {
                 self.2 = end;
                 Ok(count)
             }
+            fn has_tokens(&self) -> bool {
+                true
+            }
+            fn has_prices(&self) -> bool {
+                true
+            }
             fn key_name(&self, key: u64) -> String {
                 self.0[key as usize].1.clone()
             }
         }
         let mut written = Vec::new();
-        prop_assert_eq!(write_own_form(&mut Given(rows.clone(), start, 0), start, &mut written).unwrap(), rows.len() as u64);
+        prop_assert_eq!(write_csv(&mut Given(rows.clone(), start, 0), start, &mut written).unwrap(), rows.len() as u64);
         let recorded = text(std::str::from_utf8(&written).unwrap(), data("")).unwrap();
         prop_assert_eq!((recorded.format.name, recorded.start), ("own", None));
         let duration = recorded.duration();
