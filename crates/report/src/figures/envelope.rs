@@ -1,0 +1,78 @@
+//! Most permits in any window of a length, measured and proven, on logarithmic axes.
+
+use super::Figure;
+use crate::draw::frame::{Head, Sign};
+use crate::draw::grid::Grid;
+use crate::draw::ink::{Dash, Ink};
+use crate::draw::scale::{Scale, Unit};
+use crate::{Report, number, report};
+
+pub const FIGURE: Figure = Figure {
+    name: "envelope",
+    title: "Burst envelope: seen and possible",
+    answers: "How many permits can pass in a window of any length, and how many did?",
+    reading: "The solid line is the most permits this run saw start in any window of the length below; the dashed line is \
+              what the algorithm could let through on the worst traffic. A solid line far below the dashed one means that \
+              this traffic was kind, not that the limiter is strict. The dotted cross marks the limit over its window.",
+    timing: false,
+    applies: |report| !report.tables.envelope.is_empty(),
+    draw,
+};
+
+fn draw(report: &Report) -> String {
+    let rows = &report.tables.envelope;
+    let entries = report.panels();
+    let quota = report.quota();
+    let quota_count = quota.map(|(limit, _)| limit as f64);
+    let heights = rows.iter().flat_map(|row| [row.measured_permits as f64, row.bound_permits.unwrap_or(0) as f64]);
+    let panels = entries.iter().map(|entry| {
+        let can = entry.peak_window_bound.map_or_else(|| "no bound".to_owned(), number::count);
+        (report::label(&entry.limiter, &entry.comparison), format!("{} / {can}", number::count(entry.peak_window)))
+    });
+    let mut legend = vec![
+        (Sign::Line(Ink::Admitted, Dash::Solid), "seen in this run".to_owned()),
+        (Sign::Line(Ink::Bound, Dash::Long), "proven bound".to_owned()),
+    ];
+    let mut foot = String::new();
+    if let Some((limit, window)) = quota {
+        let (limit, window) = (number::count(limit), number::duration(window as f64));
+        legend.push((Sign::Line(Ink::Muted, Dash::Dots), format!("limit: {limit} in {window}")));
+        foot = format!("At each panel's right: most seen in any {window} / most that can ever pass in {window}.");
+    }
+    Grid {
+        head: Head { title: FIGURE.title, lead: FIGURE.answers.to_owned(), legend },
+        x_name: "length of the window",
+        y_name: "most permits in any such window".to_owned(),
+        x: Scale::log(rows.iter().map(|row| row.tau_ns as f64), Unit::Time),
+        y: Scale::log(heights.chain(quota_count), Unit::Amount),
+        panels: panels.collect(),
+        foot,
+        file: "envelope.csv",
+    }
+    .draw(
+        |_, text| text,
+        |canvas, frame, i| {
+            let entry = entries[i];
+            let mut own: Vec<_> =
+                rows.iter().filter(|row| row.limiter == entry.limiter && row.comparison == entry.comparison).collect();
+            own.sort_by_key(|row| row.tau_ns);
+            if let Some((limit, window)) = quota {
+                let (x, y) = frame.at(window as f64, limit as f64);
+                canvas.line(&[(x, frame.area.y), (x, frame.area.bottom())], Ink::Muted, 1.0, Dash::Dots);
+                canvas.line(&[(frame.area.x, y), (frame.area.right(), y)], Ink::Muted, 1.0, Dash::Dots);
+            }
+            let seen: Vec<_> = own
+                .iter()
+                .filter(|row| row.measured_permits > 0)
+                .map(|row| frame.at(row.tau_ns as f64, row.measured_permits as f64))
+                .collect();
+            let possible: Vec<_> = own
+                .iter()
+                .filter_map(|row| Some((row.tau_ns, row.bound_permits.filter(|bound| *bound > 0)?)))
+                .map(|(tau, bound)| frame.at(tau as f64, bound as f64))
+                .collect();
+            canvas.line(&seen, Ink::Admitted, 2.4, Dash::Solid);
+            canvas.line(&possible, Ink::Bound, 1.4, Dash::Long);
+        },
+    )
+}

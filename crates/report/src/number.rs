@@ -1,0 +1,102 @@
+//! Numbers as people read them: 1,234, 49.5 %, 12.3 ms.
+
+/// Whole number with a comma between thousands.
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Share of a whole as a percentage. One decimal; what is not quite none or all never reads 0 % or 100 %.
+pub fn percent(ratio: f64) -> String {
+    let value = ratio * 100.0;
+    let text = format!("{value:.1}");
+    match text.as_str() {
+        "0.0" if value > 0.0 => "<0.1 %".to_owned(),
+        "100.0" if value < 100.0 => ">99.9 %".to_owned(),
+        "0.0" => "0 %".to_owned(),
+        "100.0" => "100 %".to_owned(),
+        _ => format!("{text} %"),
+    }
+}
+
+/// `part` of `whole` as a percentage; empty where there is no whole.
+pub fn share(part: u64, whole: u64) -> String {
+    if whole == 0 { String::new() } else { percent(part as f64 / whole as f64) }
+}
+
+/// Units of time, in nanoseconds, from small to large.
+pub const TIME_UNITS: &[(&str, f64)] =
+    &[("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 6e10), ("h", 3.6e12), ("d", 8.64e13)];
+
+/// Length of time with three significant digits in its largest fitting unit: 12.3 ms, 1 min, 1.5 h.
+pub fn duration(ns: f64) -> String {
+    if ns <= 0.0 {
+        return "0".to_owned();
+    }
+    let fitting = TIME_UNITS.iter().rev().find(|(_, size)| ns >= size * 0.9995).unwrap_or(&TIME_UNITS[0]);
+    // 90 s reads better than 1.5 min, and 36 h better than 1.5 d.
+    let index = TIME_UNITS.iter().position(|unit| unit == fitting).unwrap_or(0);
+    let (unit, size) = match index {
+        4.. if ns / fitting.1 < 2.0 && (ns / fitting.1).fract() != 0.0 => TIME_UNITS[index - 1],
+        _ => *fitting,
+    };
+    format!("{} {unit}", significant(ns / size))
+}
+
+/// Three significant digits without trailing zeros after the point.
+pub fn significant(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        v if v >= 0.9995 || v == 0.0 => 2,
+        v if v >= 0.09995 => 3,
+        _ => 4,
+    };
+    let text = format!("{value:.decimals$}");
+    if !text.contains('.') {
+        return if value >= 1000.0 { count(value.round() as u64) } else { text };
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Amount for an axis: below 10,000 in full, above with k, M, G, T.
+pub fn short(value: f64) -> String {
+    let (size, unit) = match value.abs() {
+        v if v >= 0.9995e12 => (1e12, " T"),
+        v if v >= 0.9995e9 => (1e9, " G"),
+        v if v >= 0.9995e6 => (1e6, " M"),
+        v if v >= 9_999.5 => (1e3, " k"),
+        v if v >= 1_000.0 && value > 0.0 => return count(value.round() as u64),
+        _ => (1.0, ""),
+    };
+    format!("{}{unit}", significant(value / size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        let counts: Vec<_> = [0, 7, 999, 1_000, 1_234_567, u64::MAX].map(count).into();
+        assert_eq!(counts, ["0", "7", "999", "1,000", "1,234,567", "18,446,744,073,709,551,615"]);
+        let percents: Vec<_> = [0.0, 0.000_1, 0.495, 0.999_9, 1.0].map(percent).into();
+        assert_eq!(percents, ["0 %", "<0.1 %", "49.5 %", ">99.9 %", "100 %"]);
+        let times: Vec<_> =
+            [0.0, 2.14, 12_345_678.0, 1e9, 6e10, 9e10, 5.4e12, 1.8e12, 8.64e13, 1e20].map(duration).into();
+        assert_eq!(
+            times,
+            ["0", "2.14 ns", "12.3 ms", "1 s", "1 min", "90 s", "90 min", "30 min", "1 d", "1,157,407 d"]
+        );
+        let shorts: Vec<_> = [0.0, 0.25, 5.0, 1_500.0, 10_000.0, 2_500_000.0, 1e18, -20.0].map(short).into();
+        assert_eq!(shorts, ["0", "0.25", "5", "1,500", "10 k", "2.5 M", "1,000,000 T", "-20"]);
+        assert_eq!(share(1, 0), "");
+    }
+}
