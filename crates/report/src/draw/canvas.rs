@@ -42,6 +42,7 @@ pub struct Canvas<'a> {
 
 /// Draws a picture of `width` × `height` units and returns it as SVG. `title` is what a screen reader says.
 pub fn picture(width: f64, height: f64, title: &str, draw: impl FnOnce(&mut Canvas<'_>)) -> String {
+    let (width, height) = (width.ceil(), height.ceil());
     let mut raw = String::new();
     {
         let size = (whole(width).unsigned_abs(), whole(height).unsigned_abs());

@@ -11,7 +11,7 @@ pub const WIDTH: f64 = 840.0;
 /// Space left and right of everything.
 pub const MARGIN: f64 = 16.0;
 /// Room for the tick labels and the name of a vertical axis.
-pub const LEFT: f64 = 74.0;
+pub const LEFT: f64 = 70.0;
 
 /// A plot's rectangle with the scales of its axes.
 #[derive(Clone, Copy, Debug)]
@@ -21,11 +21,12 @@ pub struct Frame {
     pub y: Scale,
 }
 
-/// Which tick labels a frame writes.
+/// Which parts of its axes a frame draws.
 #[derive(Clone, Copy, Debug)]
-pub struct TickLabels {
-    pub x: bool,
-    pub y: bool,
+pub struct Ticks {
+    pub x_labels: bool,
+    pub y_labels: bool,
+    pub y_grid: bool,
 }
 
 impl Frame {
@@ -45,13 +46,14 @@ impl Frame {
     }
 
     /// Draws the grid, the axes and the tick labels. `y_label` may rewrite a label of the vertical axis.
-    pub fn draw(&self, canvas: &mut Canvas<'_>, labels: TickLabels, y_label: impl Fn(f64, String) -> String) {
+    pub fn draw(&self, canvas: &mut Canvas<'_>, show: Ticks, y_label: impl Fn(f64, String) -> String) {
         let Rect { x: left, y: top, .. } = self.area;
         let (right, bottom) = (self.area.right(), self.area.bottom());
-        for (value, text) in self.y.ticks((self.area.h / 34.0) as usize) {
+        let rungs = if show.y_grid { self.y.ticks((self.area.h / 34.0) as usize) } else { Vec::new() };
+        for (value, text) in rungs {
             let y = self.up(value);
             canvas.line(&[(left, y), (right, y)], Ink::Grid, 1.0, Dash::Solid);
-            if labels.y {
+            if show.y_labels {
                 canvas.text((left - 6.0, y), &y_label(value, text), Font::BODY, Ink::Muted, Align::Right);
             }
         }
@@ -60,7 +62,7 @@ impl Frame {
             let x = self.across(value);
             canvas.line(&[(x, top), (x, bottom)], Ink::Grid, 1.0, Dash::Solid);
             let half = width(&text, Font::BODY) / 2.0;
-            if labels.x && x - half > free {
+            if show.x_labels && x - half > free {
                 canvas.line(&[(x, bottom), (x, bottom + 4.0)], Ink::Axis, 1.0, Dash::Solid);
                 canvas.text((x, bottom + 13.0), &text, Font::BODY, Ink::Muted, Align::Center);
                 free = x + half + 8.0;

@@ -2,14 +2,14 @@
 
 use super::Rect;
 use super::canvas::{Align, Canvas, picture};
-use super::frame::{Frame, Head, LEFT, MARGIN, TickLabels, WIDTH, axis_name, foot, foot_height, foot_lines};
+use super::frame::{Frame, Head, LEFT, MARGIN, Ticks, WIDTH, axis_name, foot, foot_height, foot_lines};
 use super::ink::Ink;
 use super::letters::{Font, fit, width};
 use super::scale::Scale;
 
 /// More panels than this are left to the CSV file.
 const MOST: usize = 24;
-const GAP: f64 = 24.0;
+const GAP: f64 = 20.0;
 const HEAD: f64 = 24.0;
 const PLOT: f64 = 96.0;
 
@@ -65,13 +65,17 @@ impl Grid<'_> {
                 if width(&name, Font::HEAD) + 10.0 + width(remark, Font::BODY) <= w {
                     canvas.text((x + w, y - 11.0), remark, Font::BODY, Ink::Muted, Align::Right);
                 }
-                frame.draw(canvas, TickLabels { x: i + columns >= shown, y: column == 0 }, &y_label);
+                frame.draw(
+                    canvas,
+                    Ticks { x_labels: i + columns >= shown, y_labels: column == 0, y_grid: true },
+                    &y_label,
+                );
                 inside(canvas, &frame, i);
             }
             if shown == 0 {
                 let area = Rect { x: LEFT, y: top + HEAD, w, h: plot };
                 let frame = Frame { area, x: self.x, y: self.y };
-                frame.draw(canvas, TickLabels { x: true, y: true }, &y_label);
+                frame.draw(canvas, Ticks { x_labels: true, y_labels: true, y_grid: true }, &y_label);
                 canvas.text(
                     (area.x + w / 2.0, area.y + plot / 2.0),
                     "nothing to show",

@@ -100,7 +100,9 @@ impl Ink {
 /// Ink and dash of the `nth` entry of an algorithm. Ten hues and four dashes, whose cycles meet only every twentieth
 /// algorithm, so that two lines never look the same.
 pub fn series(algorithm: &str, nth: usize) -> (Ink, Dash) {
-    let place = ALGORITHMS.iter().position(|a| a.name == algorithm).unwrap_or(ALGORITHMS.len());
+    // A stack or a foreign limiter is not in the registry; its name picks a place.
+    let other = || ALGORITHMS.len() + algorithm.bytes().map(usize::from).sum::<usize>();
+    let place = ALGORITHMS.iter().position(|known| known.name == algorithm).unwrap_or_else(other);
     (Ink::Series(place), Dash::ALL[(place + nth) % Dash::ALL.len()])
 }
 

@@ -2,7 +2,7 @@
 
 use super::Rect;
 use super::canvas::{Align, Canvas, Mark, picture};
-use super::frame::{Frame, Head, LEFT, MARGIN, TickLabels, WIDTH, axis_name, foot, foot_height, foot_lines};
+use super::frame::{Frame, Head, LEFT, MARGIN, Ticks, WIDTH, axis_name, foot, foot_height, foot_lines};
 use super::ink::{Dash, Ink};
 use super::letters::{Font, LEADING, fit, width};
 use super::scale::Scale;
@@ -108,7 +108,7 @@ impl Lines<'_> {
             small.push_str(&format!(" Not drawn, but in {}: {}.", self.file, rest.join(", ")));
         }
         let small = foot_lines(&small);
-        let top = self.head.height() + 22.0;
+        let top = self.head.height() + if self.guide.is_some() { 22.0 } else { 4.0 };
         let below = top + plot + 50.0;
         picture(WIDTH, below + foot_height(&small) + 4.0, self.head.title, |canvas| {
             self.head.draw(canvas);
@@ -137,7 +137,7 @@ impl Lines<'_> {
 
     fn axes(&self, canvas: &mut Canvas<'_>, frame: &Frame) {
         let area = frame.area;
-        frame.draw(canvas, TickLabels { x: self.x_ticks.is_empty(), y: true }, |_, text| text);
+        frame.draw(canvas, Ticks { x_labels: self.x_ticks.is_empty(), y_labels: true, y_grid: true }, |_, text| text);
         for (value, text) in &self.x_ticks {
             let x = frame.across(*value);
             canvas.line(&[(x, area.y), (x, area.bottom() + 4.0)], Ink::Grid, 1.0, Dash::Solid);

@@ -18,7 +18,7 @@ impl Font {
     /// The question it answers.
     pub const LEAD: Self = Self { size: 13.0, bold: false };
     /// The name of a panel.
-    pub const HEAD: Self = Self { size: 12.5, bold: true };
+    pub const HEAD: Self = Self { size: 12.0, bold: true };
     /// Everything else.
     pub const BODY: Self = Self { size: 12.0, bold: false };
 }

@@ -94,7 +94,8 @@ impl Scale {
         let mut ticks = Vec::new();
         let mut k = (lo / step - 1e-9).ceil();
         while k * step <= hi + step * 1e-9 && ticks.len() < 4 * wanted {
-            let value = k * step;
+            // Adding nothing turns -0 into 0.
+            let value = k * step + 0.0;
             let text = match self.unit {
                 Unit::Amount => number::short(value),
                 Unit::Percent => format!("{} %", number::significant(value)),
@@ -106,8 +107,9 @@ impl Scale {
         ticks
     }
 
-    /// The least step of at least `raw` that people count in.
+    /// A step near `raw` that people count in, rather too small than too large.
     fn step(&self, raw: f64, unit: &str) -> f64 {
+        let raw = raw * 0.7;
         let round: &[f64] = match unit {
             "s" | "min" => &[1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 120.0],
             "h" => &[1.0, 2.0, 3.0, 6.0, 12.0, 24.0],

@@ -4,11 +4,11 @@ use replay::rows::SummaryRow;
 
 use super::Figure;
 use crate::draw::Rect;
-use crate::draw::canvas::{Align, picture};
+use crate::draw::canvas::{Align, Canvas, picture};
 use crate::draw::frame::{Head, MARGIN, Sign, WIDTH, foot, foot_height, foot_lines};
 use crate::draw::ink::{Dash, Ink};
 use crate::draw::letters::{Font, fit, width};
-use crate::{Report, number, report};
+use crate::{Report, number};
 
 pub const FIGURE: Figure = Figure {
     name: "agreement",
@@ -23,15 +23,30 @@ pub const FIGURE: Figure = Figure {
 };
 
 /// More rows than this are left to the CSV file.
-const MOST: usize = 40;
+const MOST: usize = 48;
 const ROW: f64 = 21.0;
+const GROUPS: &[(&str, &str)] =
+    &[("equal-quota", "Equal quota"), ("equal-guarantee", "Equal guarantee"), ("variant", "Variants")];
+
+/// A row of the figure: the name of a group, or an entry.
+enum Line<'a> {
+    Group(&'static str),
+    Entry(&'a SummaryRow),
+}
 
 fn draw(report: &Report) -> String {
     let rows = &report.tables.summary;
-    let entries: Vec<&SummaryRow> = rows.iter().filter(|row| row.limit > 0 || row.refused > 0).take(MOST).collect();
-    let over = |row: &SummaryRow| ratio(row.over_admitted, row.admitted_permits);
-    let under = |row: &SummaryRow| ratio(row.falsely_refused, row.requests);
-    let most = entries.iter().flat_map(|row| [over(row), under(row)]).fold(0.0, f64::max).max(1e-9);
+    let mut lines = Vec::new();
+    for (comparison, title) in GROUPS {
+        let own: Vec<_> = rows.iter().filter(|row| row.comparison == *comparison).collect();
+        if !own.is_empty() {
+            lines.push(Line::Group(title));
+            lines.extend(own.into_iter().map(Line::Entry));
+        }
+    }
+    let left_out = lines.len().saturating_sub(MOST);
+    lines.truncate(MOST);
+    let entries = || lines.iter().filter_map(|line| if let Line::Entry(row) = line { Some(*row) } else { None });
     let head = Head {
         title: FIGURE.title,
         lead: FIGURE.answers.to_owned(),
@@ -40,60 +55,78 @@ fn draw(report: &Report) -> String {
             (Sign::Block(Ink::Admitted), "falsely refused, of requests".to_owned()),
         ],
     };
-    let shown = if entries.len() < rows.len() && entries.len() == MOST {
-        format!(" The first {MOST} entries; the others are in summary.csv.")
-    } else {
-        String::new()
+    let more = if left_out > 0 { format!(" {left_out} more rows are in summary.csv.") } else { String::new() };
+    let small = foot_lines(&format!("Both sides have the same scale.{more}"));
+    let widest = |texts: Vec<String>| texts.iter().map(|text| width(text, Font::BODY)).fold(0.0, f64::max);
+    let sides = Sides {
+        names: widest(entries().map(|row| row.limiter.clone()).collect()).min(280.0),
+        over_text: widest(entries().map(|row| text(row.over_admitted, over(row))).collect()),
+        under_text: widest(entries().map(|row| text(row.falsely_refused, under(row))).collect()),
+        most_over: entries().map(over).fold(0.0, f64::max),
+        most_under: entries().map(under).fold(0.0, f64::max),
     };
-    let small = foot_lines(&format!("Both sides use one scale. Counts and shares are written beside the bars.{shown}"));
     let top = head.height() + 4.0;
-    let below = top + entries.len().max(1) as f64 * ROW + 10.0;
-    let value = |part: u64, share: f64| match part {
-        0 => "0".to_owned(),
-        _ => format!("{} ({})", number::count(part), number::percent(share)),
-    };
-    let label_room = entries
-        .iter()
-        .map(|row| width(&report::label(&row.limiter, &row.comparison), Font::BODY))
-        .fold(0.0, f64::max)
-        .min(280.0);
-    let texts: Vec<[String; 2]> = entries
-        .iter()
-        .map(|row| [value(row.over_admitted, over(row)), value(row.falsely_refused, under(row))])
-        .collect();
-    let value_room = texts.iter().flatten().map(|text| width(text, Font::BODY)).fold(0.0, f64::max) + 12.0;
+    let below = top + lines.len().max(1) as f64 * ROW + 10.0;
     picture(WIDTH, below + foot_height(&small) + 4.0, FIGURE.title, |canvas| {
         head.draw(canvas);
-        let left = MARGIN + label_room + 14.0;
-        let half = (WIDTH - MARGIN - left) / 2.0;
-        let middle = left + half;
-        let length = half - value_room;
-        for (i, (row, [over_text, under_text])) in entries.iter().zip(&texts).enumerate() {
-            let y = top + i as f64 * ROW + ROW / 2.0;
-            if i % 2 == 0 {
-                let band = Rect { x: MARGIN, y: y - ROW / 2.0, w: WIDTH - 2.0 * MARGIN, h: ROW };
-                canvas.area(band, Ink::Grid, 0.45);
+        for (i, line) in lines.iter().enumerate() {
+            let y = top + (i as f64 + 0.5) * ROW;
+            match line {
+                Line::Group(title) => canvas.text((MARGIN, y + 1.0), title, Font::HEAD, Ink::Text, Align::Left),
+                Line::Entry(row) => sides.draw(canvas, row, y),
             }
-            let name = fit(&report::label(&row.limiter, &row.comparison), Font::BODY, label_room);
-            canvas.text((MARGIN + 4.0, y), &name, Font::BODY, Ink::Text, Align::Left);
-            let (a, b) = (length * over(row) / most, length * under(row) / most);
-            if row.over_admitted > 0 {
-                canvas.area(Rect { x: middle - a, y: y - 6.0, w: a.max(1.0), h: 12.0 }, Ink::Refused, 1.0);
-            }
-            if row.falsely_refused > 0 {
-                canvas.area(Rect { x: middle, y: y - 6.0, w: b.max(1.0), h: 12.0 }, Ink::Admitted, 1.0);
-            }
-            let ink = |part: u64| if part == 0 { Ink::Muted } else { Ink::Text };
-            canvas.text((middle - a - 6.0, y), over_text, Font::BODY, ink(row.over_admitted), Align::Right);
-            canvas.text((middle + b + 6.0, y), under_text, Font::BODY, ink(row.falsely_refused), Align::Left);
         }
-        if entries.is_empty() {
-            canvas.text((middle, top + ROW / 2.0), "nothing to show", Font::BODY, Ink::Muted, Align::Center);
-        } else {
-            canvas.line(&[(middle, top), (middle, below - 10.0)], Ink::Axis, 1.2, Dash::Solid);
+        if lines.is_empty() {
+            canvas.text((WIDTH / 2.0, top + ROW / 2.0), "nothing to show", Font::BODY, Ink::Muted, Align::Center);
         }
         foot(canvas, below, &small);
     })
+}
+
+/// How the width is shared between names, bars to the left and bars to the right of the middle.
+struct Sides {
+    names: f64,
+    over_text: f64,
+    under_text: f64,
+    most_over: f64,
+    most_under: f64,
+}
+
+impl Sides {
+    fn draw(&self, canvas: &mut Canvas<'_>, row: &SummaryRow, y: f64) {
+        let left = MARGIN + 8.0 + self.names + 20.0 + self.over_text + 8.0;
+        let room = WIDTH - MARGIN - 8.0 - self.under_text - 8.0 - left;
+        let whole = (self.most_over + self.most_under).max(1e-9);
+        let middle = left + room * self.most_over / whole;
+        let (a, b) = (room * over(row) / whole, room * under(row) / whole);
+        let rule = y + ROW / 2.0;
+        canvas.line(&[(MARGIN + 8.0, rule), (WIDTH - MARGIN, rule)], Ink::Grid, 1.0, Dash::Solid);
+        let name = fit(&row.limiter, Font::BODY, self.names);
+        canvas.text((MARGIN + 8.0, y), &name, Font::BODY, Ink::Text, Align::Left);
+        if row.over_admitted > 0 {
+            canvas.area(Rect { x: middle - a.max(1.0), y: y - 6.0, w: a.max(1.0), h: 12.0 }, Ink::Refused, 1.0);
+        }
+        if row.falsely_refused > 0 {
+            canvas.area(Rect { x: middle, y: y - 6.0, w: b.max(1.0), h: 12.0 }, Ink::Admitted, 1.0);
+        }
+        canvas.line(&[(middle, y - ROW / 2.0), (middle, rule)], Ink::Axis, 1.2, Dash::Solid);
+        let ink = |part: u64| if part == 0 { Ink::Muted } else { Ink::Text };
+        let (over_text, under_text) = (text(row.over_admitted, over(row)), text(row.falsely_refused, under(row)));
+        canvas.text((middle - a - 7.0, y), &over_text, Font::BODY, ink(row.over_admitted), Align::Right);
+        canvas.text((middle + b + 7.0, y), &under_text, Font::BODY, ink(row.falsely_refused), Align::Left);
+    }
+}
+
+fn over(row: &SummaryRow) -> f64 {
+    ratio(row.over_admitted, row.admitted_permits)
+}
+
+fn under(row: &SummaryRow) -> f64 {
+    ratio(row.falsely_refused, row.requests)
+}
+
+fn text(part: u64, share: f64) -> String {
+    if part == 0 { "0".to_owned() } else { format!("{} ({})", number::count(part), number::percent(share)) }
 }
 
 fn ratio(part: u64, whole: u64) -> f64 {

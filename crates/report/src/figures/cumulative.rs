@@ -36,8 +36,7 @@ fn draw(report: &Report) -> String {
     let heights = curves.iter().flatten().flatten().map(|&(_, height)| height);
     let panels = entries.iter().map(|entry| {
         let passed = number::share(entry.admitted_permits, entry.offered_permits);
-        let remark = if passed.is_empty() { String::new() } else { format!("admitted {passed}") };
-        (report::label(&entry.limiter, &entry.comparison), remark)
+        (report::label(&entry.limiter, &entry.comparison), passed)
     });
     let shaped = curves.iter().any(|[_, admitted, released]| admitted != released);
     let mut legend = vec![
@@ -54,7 +53,7 @@ fn draw(report: &Report) -> String {
         x: bins::time(report),
         y: Scale::from_zero(heights, Unit::Amount),
         panels: panels.collect(),
-        foot: String::new(),
+        foot: "At each panel's right: share of permits admitted.".to_owned(),
         file: "timeline.csv",
     }
     .draw(

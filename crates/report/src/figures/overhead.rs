@@ -5,12 +5,11 @@ use replay::rows::OverheadRow;
 use super::Figure;
 use crate::Report;
 use crate::draw::Rect;
-use crate::draw::canvas::{Align, Mark, picture};
-use crate::draw::frame::{Frame, Head, MARGIN, Sign, TickLabels, WIDTH, foot, foot_height, foot_lines};
+use crate::draw::canvas::{Align, Canvas, Mark, picture};
+use crate::draw::frame::{Frame, Head, MARGIN, Sign, Ticks, WIDTH, foot, foot_height, foot_lines};
 use crate::draw::ink::{Dash, Ink};
 use crate::draw::letters::{Font, fit, width};
 use crate::draw::scale::{Scale, Unit};
-use crate::number;
 
 pub const FIGURE: Figure = Figure {
     name: "overhead",
@@ -25,84 +24,90 @@ pub const FIGURE: Figure = Figure {
 };
 
 const ROW: f64 = 24.0;
+/// Width of a column of numbers at the right.
+const COLUMN: f64 = 52.0;
 /// More rows than this are left to the CSV file.
 const MOST: usize = 40;
 
-/// The paths that are drawn, with their marks.
-const PATHS: &[(&str, Mark, Ink, &str)] = &[
-    ("admit", Mark::Disc, Ink::Admitted, "all admitted"),
-    ("refuse", Mark::Square, Ink::Refused, "all refused"),
-    ("scenario", Mark::Triangle, Ink::Text, "this scenario's traffic"),
+/// A way through a limiter that is drawn, with its mark.
+struct Path {
+    name: &'static str,
+    mark: Mark,
+    ink: Ink,
+    meaning: &'static str,
+}
+
+const PATHS: &[Path] = &[
+    Path { name: "admit", mark: Mark::Disc, ink: Ink::Admitted, meaning: "all admitted" },
+    Path { name: "refuse", mark: Mark::Square, ink: Ink::Refused, meaning: "all refused" },
+    Path { name: "scenario", mark: Mark::Triangle, ink: Ink::Text, meaning: "this scenario's traffic" },
 ];
 
 fn draw(report: &Report) -> String {
     let rows = &report.tables.overhead;
     let names = limiters(rows);
     let shown = &names[..names.len().min(MOST)];
-    let all: Vec<_> = shown.iter().flat_map(|name| PATHS.iter().filter_map(|path| ns(rows, name, path.0))).collect();
-    let x = Scale::from_zero(all, Unit::Amount);
-    let floor = names.iter().find(|name| is_noop(rows, name));
-    let floor = floor.and_then(|name| PATHS.iter().filter_map(|path| ns(rows, name, path.0)).reduce(f64::max));
-    let mut legend: Vec<_> = PATHS
-        .iter()
-        .filter(|path| shown.iter().any(|name| ns(rows, name, path.0).is_some()))
-        .map(|(_, mark, ink, text)| (Sign::Mark(*mark, *ink), (*text).to_owned()))
-        .collect();
+    let paths: Vec<&Path> =
+        PATHS.iter().filter(|path| shown.iter().any(|name| ns(rows, name, path.name).is_some())).collect();
+    let measured = shown.iter().flat_map(|name| paths.iter().filter_map(|path| ns(rows, name, path.name)));
+    let x = Scale::from_zero(measured, Unit::Amount);
+    let idle = rows.iter().find(|row| row.algorithm == "unlimited").map(|row| row.limiter.as_str());
+    let floor = idle.and_then(|name| paths.iter().filter_map(|path| ns(rows, name, path.name)).reduce(f64::max));
+    let sign = |path: &&Path| (Sign::Mark(path.mark, path.ink), path.meaning.to_owned());
+    let mut legend: Vec<_> = paths.iter().map(sign).collect();
     if floor.is_some() {
-        legend.push((Sign::Block(Ink::Grid), "what the loop costs without a limiter".to_owned()));
+        legend.push((Sign::Block(Ink::Grid), "what the loop costs with a limiter that does nothing".to_owned()));
     }
     let head = Head { title: FIGURE.title, lead: FIGURE.answers.to_owned(), legend };
-    let mut text = "One thread, virtual time. Nanoseconds differ between machines; the order rarely does.".to_owned();
+    let mut small = "Nanoseconds differ between machines: compare the rows of one figure only.".to_owned();
     if shown.len() < names.len() {
-        text.push_str(&format!(" The first {MOST} of {}; the others are in overhead.csv.", names.len()));
+        small.push_str(&format!(" The first {MOST} of {}; the others are in overhead.csv.", names.len()));
     }
-    let small = foot_lines(&text);
-    let top = head.height() + 4.0;
+    let small = foot_lines(&small);
+    let top = head.height() + 18.0;
     let plot = shown.len().max(1) as f64 * ROW;
     let below = top + plot + 48.0;
     picture(WIDTH, below + foot_height(&small) + 4.0, FIGURE.title, |canvas| {
         head.draw(canvas);
         let room = shown.iter().map(|name| width(name, Font::BODY)).fold(40.0, f64::max).min(280.0);
         let left = MARGIN + room + 12.0;
-        let area = Rect { x: left, y: top, w: WIDTH - left - MARGIN - 150.0, h: plot };
+        let area = Rect { x: left, y: top, w: WIDTH - left - MARGIN - COLUMN * paths.len() as f64, h: plot };
         let frame = Frame { area, x, y: Scale::linear(0.0, 1.0, Unit::Percent) };
         if let Some(floor) = floor {
             canvas.area(Rect { w: frame.across(floor) - area.x, ..area }, Ink::Grid, 0.8);
         }
-        frame.draw(canvas, TickLabels { x: true, y: false }, |_, text| text);
+        frame.draw(canvas, Ticks { x_labels: true, y_labels: false, y_grid: false }, |_, text| text);
+        for (k, path) in paths.iter().enumerate() {
+            canvas.mark((area.right() + (k + 1) as f64 * COLUMN - 8.0, top - 10.0), path.mark, 4.0, path.ink);
+        }
         for (i, name) in shown.iter().enumerate() {
             let y = top + (i as f64 + 0.5) * ROW;
             canvas.text((left - 8.0, y), &fit(name, Font::BODY, room), Font::BODY, Ink::Text, Align::Right);
-            let values: Vec<_> = PATHS.iter().filter_map(|p| ns(rows, name, p.0).map(|ns| (ns, p))).collect();
-            let across = |ns: f64| frame.across(ns);
-            let ends = values.iter().map(|(ns, _)| across(*ns));
-            let (from, to) = (ends.clone().fold(f64::INFINITY, f64::min), ends.fold(0.0, f64::max));
-            if from < to {
-                canvas.line(&[(from, y), (to, y)], Ink::Axis, 1.2, Dash::Solid);
-            }
-            for (ns, (_, mark, ink, _)) in &values {
-                canvas.mark((across(*ns), y), *mark, 5.0, *ink);
-            }
-            let numbers: Vec<_> = values.iter().map(|(ns, _)| number::significant(*ns)).collect();
-            canvas.text((area.right() + 10.0, y), &numbers.join(" · "), Font::BODY, Ink::Muted, Align::Left);
+            row(canvas, &frame, y, &paths, |path| ns(rows, name, path.name));
         }
         if shown.is_empty() {
             let middle = (area.x + area.w / 2.0, top + plot / 2.0);
             canvas.text(middle, "nothing to show", Font::BODY, Ink::Muted, Align::Center);
         }
-        canvas.text(
-            (area.x + area.w / 2.0, top + plot + 34.0),
-            "nanoseconds per decision",
-            Font::BODY,
-            Ink::Text,
-            Align::Center,
-        );
+        let under = (area.x + area.w / 2.0, top + plot + 34.0);
+        canvas.text(under, "nanoseconds per decision", Font::BODY, Ink::Text, Align::Center);
         foot(canvas, below, &small);
     })
 }
 
-fn is_noop(rows: &[OverheadRow], name: &str) -> bool {
-    rows.iter().any(|row| row.limiter == name && row.algorithm == "unlimited")
+/// The marks of one limiter, tied together, and its numbers at the right.
+fn row(canvas: &mut Canvas<'_>, frame: &Frame, y: f64, paths: &[&Path], ns: impl Fn(&Path) -> Option<f64>) {
+    let ends = || paths.iter().filter_map(|path| ns(path)).map(|ns| frame.across(ns));
+    let (from, to) = (ends().fold(f64::INFINITY, f64::min), ends().fold(0.0, f64::max));
+    if from < to {
+        canvas.line(&[(from, y), (to, y)], Ink::Axis, 1.2, Dash::Solid);
+    }
+    for (k, path) in paths.iter().enumerate() {
+        let Some(ns) = ns(path) else { continue };
+        canvas.mark((frame.across(ns), y), path.mark, 5.0, path.ink);
+        let at = (frame.area.right() + (k + 1) as f64 * COLUMN, y);
+        canvas.text(at, &format!("{ns:.1}"), Font::BODY, Ink::Muted, Align::Right);
+    }
 }
 
 fn limiters(rows: &[OverheadRow]) -> Vec<&str> {

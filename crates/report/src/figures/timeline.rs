@@ -32,17 +32,16 @@ fn draw(report: &Report) -> String {
     legend.push((Sign::Block(Ink::Refused), "refused".to_owned()));
     let panels = entries.iter().map(|entry| {
         let refused = number::share(entry.refused + entry.never_fits, entry.requests);
-        let remark = if refused.is_empty() { String::new() } else { format!("refused {refused}") };
-        (report::label(&entry.limiter, &entry.comparison), remark)
+        (report::label(&entry.limiter, &entry.comparison), refused)
     });
     Grid {
         head: Head { title: FIGURE.title, lead: FIGURE.answers.to_owned(), legend },
         x_name: "time since the start",
-        y_name: format!("permits in each {}", number::duration(bin as f64)),
+        y_name: format!("permits per bin of {}", number::duration(bin as f64)),
         x: bins::time(report),
         y: Scale::from_zero(heights, Unit::Amount),
         panels: panels.collect(),
-        foot: String::new(),
+        foot: "At each panel's right: share of requests refused.".to_owned(),
         file: "timeline.csv",
     }
     .draw(

@@ -25,21 +25,20 @@ fn draw(report: &Report) -> String {
     let end = longest + 0.5;
     let place = |quantile: f64| if quantile < 1.0 { nines(quantile) } else { end };
     let mut lines = Vec::new();
-    let mut without: Vec<String> = Vec::new();
+    let mut without = 0;
     for (nth, entry) in report.tables.summary.iter().enumerate() {
         let mut own: Vec<_> =
             rows.iter().filter(|row| row.limiter == entry.limiter && row.comparison == entry.comparison).collect();
         own.sort_by(|a, b| a.quantile.total_cmp(&b.quantile));
-        let name = report::label(&entry.limiter, &entry.comparison);
         if own.iter().all(|row| row.wait_ns == 0) {
-            without.push(name);
+            without += 1;
             continue;
         }
         let before = report.tables.summary[..nth].iter().filter(|other| other.algorithm == entry.algorithm).count();
         let (ink, dash) = ink::series(&entry.algorithm, before);
         let max = own.last().map_or(0, |row| row.wait_ns);
         lines.push(Line {
-            names: vec![name],
+            names: vec![report::label(&entry.limiter, &entry.comparison)],
             points: own.iter().map(|row| (place(row.quantile), row.wait_ns as f64)).collect(),
             ink,
             dash,
@@ -47,7 +46,7 @@ fn draw(report: &Report) -> String {
         });
     }
     let mut ticks = vec![(0.0, "0 %".to_owned()), (nines(0.5), "50 %".to_owned())];
-    ticks.extend((1..=longest.floor() as i32).map(|n| (f64::from(n), nines_label(n))));
+    ticks.extend((1..=(longest + 1e-6).floor() as i32).map(|n| (f64::from(n), nines_label(n))));
     ticks.push((end, "max".to_owned()));
     let time = Scale::from_zero(rows.iter().map(|row| row.wait_ns as f64), Unit::Time);
     Lines {
@@ -59,9 +58,10 @@ fn draw(report: &Report) -> String {
         lines: merge(lines),
         guide: None,
         x_ticks: ticks,
-        foot: match without.len() {
+        foot: match without {
             0 => String::new(),
-            _ => format!("Nobody waited at: {}.", without.join(", ")),
+            1 => "At the one other entry nothing waited.".to_owned(),
+            n => format!("At the {n} other entries nothing waited."),
         },
         file: "waits.csv",
     }
