@@ -187,7 +187,7 @@ mod tests {
             (labels(minutes, 6).join(" "), minutes.tick_unit()),
             ("0 30 60 90 120 150 180".to_owned(), Some("s"))
         );
-        assert_eq!(labels(Scale::linear(0.0, 100.0, Unit::Amount), 4), ["0", "50", "100"]);
+        assert_eq!(labels(Scale::linear(0.0, 100.0, Unit::Amount), 3), ["0", "50", "100"]);
         assert_eq!(labels(Scale::linear(0.0, 1.0, Unit::Percent), 5), ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"]);
         assert_eq!(
             labels(Scale::log([1e7, 6e11], Unit::Time), 6),
