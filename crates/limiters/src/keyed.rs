@@ -7,8 +7,9 @@
 //! * Twice the mean time that the keys it had left needed to become fresh has passed. By Markov's inequality at least
 //!   half of them are fresh by now or were asked again since, and these pay.
 //!
-//! So a request costs O(1) on average, a clock that stands still included: then sweeps come at 64, 128, 256 … keys. Keys
-//! kept are at most twice those that are not fresh, plus 64, at the time of the last sweep, and double until the next.
+//! So sweeps look at no more than three states for each new key or request on average, a clock that stands still
+//! included: then they come at 64, 128, 256 … keys. At any time there are at most twice the keys that were not fresh at the
+//! last sweep, or 64 more than those.
 
 use crate::{Level, Nanos, Outcome, Rule, Store};
 use std::collections::HashMap;
