@@ -15,6 +15,8 @@
 //! assert_eq!(bucket.retry_after(0, 1), Some(500_000_000));
 //! ```
 
+mod atomic_fixed_window;
+mod atomic_gcra;
 mod clamp;
 mod guard;
 mod hash;
@@ -29,9 +31,11 @@ mod registry;
 mod replicated;
 mod request;
 mod rule;
+mod shared;
 mod span;
 mod stack;
 mod store;
+mod sync;
 mod word;
 
 mod fixed_window;
@@ -46,6 +50,8 @@ mod token_bucket;
 mod token_bucket_interval;
 mod unlimited;
 
+pub use atomic_fixed_window::AtomicFixedWindow;
+pub use atomic_gcra::AtomicGcra;
 pub use clamp::Clamp;
 pub use fixed_window::{Anchor, FixedWindow};
 pub use gcra::{Gcra, Instant};
@@ -62,6 +68,7 @@ pub use registry::{ALGORITHMS, Algorithm, algorithm};
 pub use replicated::{Nodes, Replicated, Routing};
 pub use request::{Batch, Meter, Request};
 pub use rule::{AnyRule, Plain, Rule, Worst};
+pub use shared::ShardedKeyed;
 pub use sliding_window_counter::{Rounding, SlidingWindowCounter};
 pub use sliding_window_log::SlidingWindowLog;
 pub use sliding_window_segments::{Mode, SlidingWindowSegments};

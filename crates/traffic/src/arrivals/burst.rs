@@ -11,8 +11,7 @@
 //!      at    at + every
 //! ```
 
-use super::time::Steps;
-use super::{ArrivalPattern, Arrivals, Span, count};
+use super::{ArrivalPattern, Arrivals, Span, Steps, count};
 use crate::TrafficError;
 use limiters::Nanos;
 

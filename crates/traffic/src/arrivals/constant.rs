@@ -12,8 +12,7 @@
 //!     start                end
 //! ```
 
-use super::time::Steps;
-use super::{ArrivalPattern, Arrivals, Span, count};
+use super::{ArrivalPattern, Arrivals, Span, Steps, count};
 use limiters::{Nanos, Rate};
 
 pub(super) const PATTERN: ArrivalPattern = ArrivalPattern {

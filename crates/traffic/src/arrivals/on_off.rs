@@ -12,8 +12,7 @@
 //!       on    off
 //! ```
 
-use super::time::Steps;
-use super::{ArrivalPattern, Arrivals, Span};
+use super::{ArrivalPattern, Arrivals, Span, Steps};
 use crate::TrafficError;
 use crate::draw::{Stream, Streams};
 use crate::spec::Phase;

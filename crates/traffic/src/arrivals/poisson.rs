@@ -10,8 +10,7 @@
 //!    └─┴┴───┴─┴──┴────┴┴┴──┴▶ t
 //! ```
 
-use super::time::{Clock, renew};
-use super::{ArrivalPattern, Arrivals, Span};
+use super::{ArrivalPattern, Arrivals, Clock, Span, renew};
 use crate::draw::{Stream, Streams};
 use limiters::{Nanos, Rate};
 use rand_distr::{Distribution, Exp1};

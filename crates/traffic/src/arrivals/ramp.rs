@@ -17,8 +17,7 @@
 //!   from
 //! ```
 
-use super::time::first;
-use super::{ArrivalPattern, Arrivals, Span, count};
+use super::{ArrivalPattern, Arrivals, Span, count, first};
 use crate::TrafficError;
 use limiters::{Nanos, Rate};
 
