@@ -39,7 +39,7 @@ struct Lane {
 }
 
 enum Input {
-    Pattern(PatternSource),
+    Pattern(Box<PatternSource>),
     Foreign(Box<dyn Source>),
 }
 
@@ -70,7 +70,7 @@ impl Traffic {
             let source = PatternSource::new(pattern, settings, streams, &mut keys)
                 .map_err(|error| error.within(&format!("[[traffic.{kind}]] number {}", *index + 1)))?;
             *index += 1;
-            inputs.extend(source.map(Input::Pattern));
+            inputs.extend(source.map(|source| Input::Pattern(Box::new(source))));
         }
         Ok(Traffic::of(inputs, keys, settings.end()?, settings.tokens))
     }
@@ -153,8 +153,9 @@ impl Lane {
         if self.next == self.made.len() {
             let mut made = std::mem::take(&mut self.made);
             made.clear();
-            self.fill(&mut made, AHEAD, until, tokens, Some(keys))?;
+            let filled = self.fill(&mut made, AHEAD, until, tokens, Some(keys));
             (self.made, self.next) = (made, 0);
+            filled?;
         }
         Ok(self.made.at.get(self.next).copied().unwrap_or(OVER))
     }
@@ -163,6 +164,9 @@ impl Lane {
 impl Source for Traffic {
     fn fill(&mut self, batch: &mut Batch, max: usize) -> Result<usize, TrafficError> {
         let (until, tokens) = (self.until, self.tokens);
+        if max == 0 {
+            return Ok(0);
+        }
         if let [lane] = &mut self.lanes[..] {
             self.started = true;
             return lane.fill(batch, max, until, tokens, if self.own_keys { None } else { Some(&mut self.keys) });
@@ -185,6 +189,8 @@ impl Source for Traffic {
             let run = lane.next + 1 + rest.iter().position(later).unwrap_or(rest.len());
             append(batch, &lane.made, lane.next, run);
             lane.next = run;
+            // Stays so if the source fails.
+            self.heads[index] = OVER;
             self.heads[index] = lane.head(until, tokens, &mut self.keys)?;
         }
         Ok(batch.len() - before)

@@ -23,7 +23,7 @@ pub struct Pattern {
     pub price: Option<Amount>,
 }
 
-/// When the requests of a pattern come. Equations: the files of `arrivals`.
+/// When the requests of a pattern come. Equations: [`PATTERNS`](crate::PATTERNS).
 #[allow(missing_docs)] // the fields are a scenario's own keys, see scenarios/README.md
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {

@@ -94,7 +94,7 @@ fn a_burst_then_a_loop() {
 fn the_end_of_the_run_is_not_part_of_it() {
     assert_eq!(all(&mut open(&[constant(1, "a")], &settings(10)), 99).len(), 9);
     let included = pattern(Shape::Constant { rate: rate(1), start: 0, end: Some(10 * SECOND) }, "a");
-    assert_eq!(all(&mut open(&[included.clone()], &settings(10)), 99).len(), 9);
+    assert_eq!(all(&mut open(std::slice::from_ref(&included), &settings(10)), 99).len(), 9);
     assert_eq!(all(&mut open(&[included], &settings(11)), 99).len(), 10);
     assert_eq!(all(&mut open(&[burst(10 * SECOND, 5, "a")], &settings(10)), 99).len(), 0);
     assert_eq!(all(&mut open(&[], &settings(10)), 99).len(), 0);
@@ -107,7 +107,7 @@ fn no_source_shifts_another() {
     let mut dear = poisson(50, "a");
     dear.cost = Amount::Lognormal { median: 100.0, p90: 900.0, max: Some(5000) };
     dear.price = Some(Amount::Exponential { mean: 8000.0, max: None });
-    assert_eq!(named(&mut open(&[dear.clone()], &settings(20)), 4096), alone);
+    assert_eq!(named(&mut open(std::slice::from_ref(&dear), &settings(20)), 4096), alone);
     let crowd = [burst(SECOND, 100, "x"), constant(33, "y"), dear, poisson(50, "b")];
     let together = named(&mut open(&crowd, &settings(20)), 100);
     assert_eq!(times_of("a", &together), times_of("a", &alone));
@@ -131,6 +131,31 @@ fn batches_of_any_size_are_the_same_traffic() {
             assert_eq!(other.input_tokens, whole.input_tokens);
         }
     }
+}
+
+/// Fixed for a target: a change here changes every scenario's figures.
+#[test]
+fn golden() {
+    let mut rich = poisson(1000, "");
+    rich.keys = Keys::Many { prefix: "user".into(), count: 1000, zipf: 0.99 };
+    rich.cost = Amount::Lognormal { median: 100.0, p90: 900.0, max: Some(5000) };
+    rich.output_tokens = Some(Amount::Exponential { mean: 300.0, max: None });
+    rich.price = Some(Amount::Pareto { min: 10.0, shape: 1.2, max: None });
+    let mut batch = Batch::default();
+    open(&[rich], &settings(60)).fill(&mut batch, 4).unwrap();
+    batch.at.iter_mut().for_each(|at| *at -= START);
+    let columns = [batch.at, batch.key, batch.requests, batch.input_tokens, batch.output_tokens, batch.microusd];
+    assert_eq!(
+        columns,
+        [
+            vec![1_049_584, 1_701_253, 1_896_456, 2_317_576],
+            vec![92, 283, 284, 1],
+            vec![18, 931, 2043, 85],
+            vec![],
+            vec![256, 559, 172, 190],
+            vec![32, 24, 25, 18],
+        ]
+    );
 }
 
 #[test]
@@ -195,6 +220,34 @@ fn recorded_sources_are_cut_and_share_keys() {
         [(1, "k0"), (2, "k0"), (5, "k1"), (5, "k1"), (6, "k2")]
     );
     assert_eq!(both.key_count(), Some(3));
+}
+
+/// Two requests, then a broken row.
+struct Broken(u64);
+
+impl Source for Broken {
+    fn fill(&mut self, batch: &mut Batch, _: usize) -> Result<usize, TrafficError> {
+        self.0 += 1;
+        if self.0 == 3 {
+            return Err(TrafficError::new("broken row"));
+        }
+        batch.push(&limiters::Request { at: START + self.0, requests: 1, ..Default::default() });
+        Ok(1)
+    }
+
+    fn key_name(&self, _: u64) -> String {
+        "k".into()
+    }
+}
+
+#[test]
+fn a_source_that_fails_is_heard_once_and_leaves_the_others_alone() {
+    let mut traffic = Traffic::new(vec![Box::new(Broken(0)), Box::new(Broken(7))], START + 20, false);
+    let mut batch = Batch::default();
+    assert_eq!(traffic.fill(&mut batch, 99).unwrap_err().message, "broken row");
+    assert_eq!(batch.at, [START + 1, START + 2]);
+    while traffic.fill(&mut batch, 99).unwrap() > 0 {}
+    assert_eq!(batch.at[2..], (8..20).map(|at| START + at).collect::<Vec<_>>());
 }
 
 #[test]

@@ -11,7 +11,8 @@
 //!      at    at + every
 //! ```
 
-use super::{ArrivalPattern, Arrivals, Span, Steps, count};
+use super::time::Steps;
+use super::{ArrivalPattern, Arrivals, Span, count};
 use crate::TrafficError;
 use limiters::Nanos;
 

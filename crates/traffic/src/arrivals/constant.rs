@@ -12,7 +12,8 @@
 //!     start                end
 //! ```
 
-use super::{ArrivalPattern, Arrivals, Span, Steps, count};
+use super::time::Steps;
+use super::{ArrivalPattern, Arrivals, Span, count};
 use limiters::{Nanos, Rate};
 
 pub(super) const PATTERN: ArrivalPattern = ArrivalPattern {

@@ -12,7 +12,8 @@
 //!       on    off
 //! ```
 
-use super::{ArrivalPattern, Arrivals, Span, Steps};
+use super::time::Steps;
+use super::{ArrivalPattern, Arrivals, Span};
 use crate::TrafficError;
 use crate::draw::{Stream, Streams};
 use crate::spec::Phase;

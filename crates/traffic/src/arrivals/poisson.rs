@@ -10,7 +10,8 @@
 //!    └─┴┴───┴─┴──┴────┴┴┴──┴▶ t
 //! ```
 
-use super::{ArrivalPattern, Arrivals, Clock, Span, renew};
+use super::time::{Clock, renew};
+use super::{ArrivalPattern, Arrivals, Span};
 use crate::draw::{Stream, Streams};
 use limiters::{Nanos, Rate};
 use rand_distr::{Distribution, Exp1};

@@ -17,7 +17,8 @@
 //!   from
 //! ```
 
-use super::{ArrivalPattern, Arrivals, Span, count, first};
+use super::time::first;
+use super::{ArrivalPattern, Arrivals, Span, count};
 use crate::TrafficError;
 use limiters::{Nanos, Rate};
 

@@ -17,7 +17,8 @@
 //!    └┴─┴┴┴┴┴┴─┴───────┴─┴┴┴┴┴┴─┴───▶ t
 //! ```
 
-use super::{ArrivalPattern, Arrivals, Span, first};
+use super::time::first;
+use super::{ArrivalPattern, Arrivals, Span};
 use crate::TrafficError;
 use limiters::{Nanos, Rate};
 use std::f64::consts::TAU;
@@ -169,6 +170,29 @@ impl Arrivals for Sine {
 mod tests {
     use super::super::testing::{SECOND, all, rate, span};
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Placed against the curve itself, whichever way the guess took: dense, sparse, along crests and through troughs.
+        #[test]
+        fn every_time_is_the_first_that_reaches_its_request(
+            permits in 1..2000u64, seconds in 1..50u64, share in 0..=10u64, period in 1..100u64, phase: u32, start in 0..99u64,
+        ) {
+            let mean = rate(permits * 10, seconds * 10);
+            let swing = Rate::new(permits * share, seconds * 10 * SECOND);
+            let span = span(5, start * SECOND, (start + 30) * SECOND);
+            let mut sine = Sine::new(mean, swing, period * SECOND / 7, phase.into(), span).unwrap();
+            let mut before = 0;
+            for k in 1..=sine.total.min(3000) {
+                let x = sine.step() - span.from;
+                prop_assert!(x >= before && x <= sine.last);
+                prop_assert!(sine.curve(x, k).ahead >= 0.0);
+                prop_assert!(x == 0 || sine.curve(x - 1, k).ahead < 0.0);
+                before = x;
+            }
+            prop_assert!(sine.curve(sine.last, sine.total + 1).ahead < 0.0);
+        }
+    }
 
     fn sine(mean: Rate, amplitude: Option<Rate>, period: Nanos, phase: Nanos, span: Span) -> Vec<Nanos> {
         all(Sine::new(mean, amplitude, period, phase, span).unwrap())
