@@ -1,6 +1,9 @@
 //! Every mistake a scenario can have, and what a person is told about it.
 
-use replay::scenario::Scenario;
+mod scenario_support;
+
+use replay::scenario::{Scenario, schema};
+use scenario_support::{fault, json};
 use std::path::Path;
 
 /// A file without mistakes; each test changes a line of it.
@@ -46,12 +49,17 @@ fn the_good_file_is_good() {
 }
 
 macro_rules! mistakes {
-    ($($name:ident: $from:expr => $to:expr;)*) => {$(
-        #[test]
-        fn $name() {
-            insta::assert_snapshot!(told(&with($from, $to)));
-        }
-    )*};
+    ($($name:ident: $from:expr => $to:expr;)*) => {
+        $(
+            #[test]
+            fn $name() {
+                insta::assert_snapshot!(told(&with($from, $to)));
+            }
+        )*
+
+        /// Name, what is replaced in the good file, and by what.
+        const MISTAKES: &[(&str, &str, &str)] = &[$((stringify!($name), $from, $to)),*];
+    };
 }
 
 mistakes! {
@@ -135,4 +143,37 @@ fn text_that_is_no_scenario() {
         assert!(Scenario::parse_text(text).is_err(), "{text:?}");
         told(text);
     }
+}
+
+/// Mistakes that a schema cannot express: they are about several values, other files or names made up in the file.
+const BEYOND_A_SCHEMA: &[&str] = &[
+    "two_windows",
+    "missing_duration",
+    "dead_burst",
+    "bad_parameter",
+    "duplicate_label",
+    "no_label_of_its_own",
+    "expect_on_unknown_limiter",
+    "narrowed_to_an_unknown_label",
+    "missing_trace",
+    "money_without_dollar",
+    "spend_without_price",
+    "cost_above_capacity",
+    "burst_after_the_end",
+    "bad_distribution",
+    "unknown_part_of_a_stack",
+    "bad_sweep",
+];
+
+#[test]
+fn the_schema_sees_what_a_schema_can_see() {
+    let schema = schema();
+    assert_eq!(fault(&schema, &json(GOOD)), None);
+    let unseen: Vec<&str> = MISTAKES
+        .iter()
+        .filter(|(name, ..)| !["syntax", "key_twice"].contains(name))
+        .filter(|(_, from, to)| fault(&schema, &json(&with(from, to))).is_none())
+        .map(|(name, ..)| *name)
+        .collect();
+    assert_eq!(unseen, BEYOND_A_SCHEMA);
 }

@@ -113,8 +113,9 @@ fn one(table: &Table<'_>, runs: &[LimiterSpec]) -> Option<Expect> {
     Some(Expect { limiter: limiter?, comparison, within, checks })
 }
 
+/// What a column counts.
 #[derive(Clone, Copy, PartialEq)]
-enum Unit {
+pub(crate) enum Unit {
     Count,
     Ratio,
     Time,
@@ -122,7 +123,7 @@ enum Unit {
 }
 
 impl Unit {
-    fn of(column: &Column) -> Unit {
+    pub fn of(column: &Column) -> Unit {
         match () {
             () if column.kebab.ends_with("-ns") => Unit::Time,
             () if column.kebab.ends_with("-microusd") => Unit::Money,

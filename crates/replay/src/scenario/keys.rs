@@ -211,6 +211,7 @@ pub(crate) const LIMITER: Section = Section {
             "which node sees a request",
         ),
         may("restart-at", INSTANT, "never", "time at which the limiter forgets everything"),
+        may("join-at", INSTANT, "never", "time at which one more node joins, with a fresh state"),
         may("compare", Takes::Flag, "true", "false: serve in a stack only, do not run alone"),
         may("sweep", Takes::Sweep, "none", "one variant for each value of a key; several keys: for each combination"),
     ]],

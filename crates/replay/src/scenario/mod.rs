@@ -5,6 +5,7 @@ mod keys;
 mod limiter;
 mod patterns;
 mod read;
+mod schema;
 mod stack;
 mod table;
 mod top;
@@ -12,6 +13,7 @@ mod value;
 
 pub use expects::{Bound, Check, Expect, Number};
 pub use limiter::{LimiterSpec, Routing, What};
+pub use schema::{key_tables, patterns, schema};
 
 use crate::diagnose::Diagnostic;
 use limiters::{Meter, Nanos};

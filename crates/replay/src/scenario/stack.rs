@@ -48,7 +48,7 @@ pub(crate) fn select(
     unique_labels(&drafts, if narrow.is_some() { &[] } else { &registered });
     let mut runs: Vec<(LimiterSpec, Option<Table<'_>>)> = registered
         .into_iter()
-        .filter(|known| !drafts.iter().any(|draft| draft.spec.answers_to(&known.label)))
+        .filter(|known| !drafts.iter().any(|draft| draft.spec.label == known.label))
         .map(|known| (known, None))
         .collect();
     let inner: Vec<String> = drafts.iter().filter(|d| !d.spec.compare).map(|d| d.spec.label.clone()).collect();
