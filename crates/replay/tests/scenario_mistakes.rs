@@ -112,6 +112,8 @@ mistakes! {
     burst_after_the_end: "at = \"59s\"" => "at = \"3min\"";
     bad_distribution: "requests = 100" => "requests = 100\ncost = { min = 5, max = 3 }";
     unknown_part_of_a_stack: "algorithm = \"token-bucket\"\nlabel = \"small bucket\"\ncapacity = 20" => "all-of = [\"token-bucket\", \"bucket\"]";
+    unknown_format: "[[traffic.burst]]\nat = \"59s\"\nrequests = 100" => "[[traffic.trace]]\npath = \"-\"\nformat = \"acess-log\"";
+    unknown_role: "[[traffic.burst]]\nat = \"59s\"\nrequests = 100" => "[[traffic.trace]]\npath = \"-\"\ncolumns = { tiem = \"t\" }";
     bad_sweep: "capacity = 20" => "sweep = { capacity = [20, 0], segments = [5] }";
 }
 

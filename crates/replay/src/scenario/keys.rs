@@ -44,6 +44,8 @@ pub(crate) enum Takes {
     Choice(&'static [&'static str]),
     /// A wall-clock instant with its zone.
     Timestamp,
+    /// The name of a trace format.
+    Format,
     /// A table from roles to column names.
     Columns,
     /// A table from keys to lists of values.
@@ -79,6 +81,7 @@ impl Takes {
             Takes::Price => "money such as \"$0.008\", or a distribution of it such as { median = \"$0.07\", p90 = \"$0.20\" }".into(),
             Takes::Choice(words) => format!("one of {}", words.join(", ")),
             Takes::Timestamp => "an instant with its zone such as \"2026-01-01T12:00:00Z\"".into(),
+            Takes::Format => format!("one of {}", traffic::traces::FORMATS.iter().map(|f| f.name).collect::<Vec<_>>().join(", ")),
             Takes::Columns => "a table such as { time = \"TIMESTAMP\", cost = [\"in\", \"out\"] }".into(),
             Takes::Sweep => "a table with a list of values, such as { burst = [10, 50, 100] }".into(),
         }
@@ -211,7 +214,6 @@ pub(crate) const LIMITER: Section = Section {
             "which node sees a request",
         ),
         may("restart-at", INSTANT, "never", "time at which the limiter forgets everything"),
-        may("join-at", INSTANT, "never", "time at which one more node joins, with a fresh state"),
         may("compare", Takes::Flag, "true", "false: serve in a stack only, do not run alone"),
         may("sweep", Takes::Sweep, "none", "one variant for each value of a key; several keys: for each combination"),
     ]],
@@ -241,8 +243,8 @@ const WHO_AND_WHAT: &[Key] = &[
     may("key", Takes::Text, "all", "whose requests they are; with `keys`, what the keys' names begin with"),
     may("keys", Takes::Whole { min: 1, max: 100_000_000 }, "one key", "how many keys share the requests"),
     may("zipf", Takes::Decimal { above: 0.0, or_equal: true }, "0: all alike", "Zipf exponent of the keys' shares"),
-    may("cost", Takes::Amount { min: 0 }, "1", "permits of a request"),
-    may("input-tokens", Takes::Amount { min: 0 }, "cost", "tokens sent"),
+    may("cost", Takes::Amount { min: 1 }, "1", "permits of a request"),
+    may("input-tokens", Takes::Amount { min: 1 }, "cost", "tokens sent"),
     may("output-tokens", Takes::Amount { min: 0 }, "none", "tokens received"),
     may("price", Takes::Price, "none", "money a request costs"),
 ];
@@ -351,7 +353,7 @@ pub(crate) const PATTERNS: &[(&str, Section)] = &[
             "A recorded file, .gz and .zst too.",
             &[
                 must("path", Takes::Text, "the file, seen from the scenario's folder; `-` is standard input"),
-                may("format", Takes::Text, "guessed from the content, and said", "name of a trace format"),
+                may("format", Takes::Format, "guessed from the content, and said", "name of a trace format"),
                 may(
                     "columns",
                     Takes::Columns,

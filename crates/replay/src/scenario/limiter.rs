@@ -7,7 +7,7 @@ use super::top::{many_tables, meter_called, one_window};
 use super::value::Problem;
 use super::{QuotaSpec, read};
 use crate::diagnose::valid_values;
-use limiters::{ALGORITHMS, Algorithm, AnyRule, Meter, Nanos, Nodes, Param, ParamError, Quota, Settings, algorithm};
+use limiters::{ALGORITHMS, Algorithm, AnyRule, Meter, Nanos, Param, ParamError, Quota, Settings, algorithm};
 use toml::de::DeValue;
 
 /// A limiter that runs, or a part of a stack.
@@ -31,8 +31,6 @@ pub struct LimiterSpec {
     pub routing: Routing,
     /// Time from t = 0 at which everything is forgotten.
     pub restart_at: Option<Nanos>,
-    /// Time from t = 0 at which one more node joins.
-    pub join_at: Option<Nanos>,
     /// Whether it runs alone, or only within stacks.
     pub compare: bool,
 }
@@ -90,24 +88,6 @@ impl LimiterSpec {
         }
     }
 
-    /// Its replicas, with t = 0 at `origin`; random routing follows from `seed`. `None` for a single one that never
-    /// restarts.
-    pub fn nodes(&self, origin: Nanos, seed: u64) -> Option<Nodes> {
-        if self.nodes == 1 && self.restart_at.is_none() && self.join_at.is_none() {
-            return None;
-        }
-        let routing = match self.routing {
-            Routing::RoundRobin => limiters::Routing::RoundRobin,
-            Routing::KeyHash => limiters::Routing::KeyHash,
-            Routing::Random => limiters::Routing::Random { seed },
-        };
-        // At most 1,000, which the reader has seen to.
-        let mut nodes = Nodes::new(usize::try_from(self.nodes).unwrap_or(1), routing);
-        nodes.restart_at = self.restart_at.map(|at| origin.saturating_add(at));
-        nodes.join_at = self.join_at.map(|at| origin.saturating_add(at));
-        Some(nodes)
-    }
-
     /// The single limiters it is made of: itself, or the parts of a stack.
     pub fn parts(&self) -> impl Iterator<Item = &LimiterSpec> {
         match &self.what {
@@ -132,7 +112,6 @@ impl LimiterSpec {
             nodes: 1,
             routing: Routing::RoundRobin,
             restart_at: None,
-            join_at: None,
             compare: true,
         }
     }
@@ -188,18 +167,15 @@ fn entry_drafts<'a>(table: Table<'a>, quota: QuotaSpec, duration: Option<Nanos>)
         _ => Routing::RoundRobin,
     };
     let nodes = table.get("nodes", read::whole).unwrap_or(1);
-    let join_at = table.get("join-at", read::time);
-    let alone = nodes == 1 && !table.has("sweep") && join_at.is_none();
+    let alone = nodes == 1 && !table.has("sweep");
     if table.has("routing") && alone {
         table.wrong("routing", Problem::new("means nothing to a single node").note("set `nodes` above 1"));
     }
     let restart_at = table.get("restart-at", read::time);
-    for (name, at) in [("restart-at", restart_at), ("join-at", join_at)] {
-        if let (Some(at), Some(duration)) = (at, duration)
-            && at >= duration
-        {
-            table.wrong(name, Problem::new("not before the end of the scenario"));
-        }
+    if let (Some(at), Some(duration)) = (restart_at, duration)
+        && at >= duration
+    {
+        table.wrong("restart-at", Problem::new("not before the end of the scenario"));
     }
     let compare = table.get("compare", read::flag).unwrap_or(true);
     let common = LimiterSpec {
@@ -212,7 +188,6 @@ fn entry_drafts<'a>(table: Table<'a>, quota: QuotaSpec, duration: Option<Nanos>)
         nodes,
         routing,
         restart_at,
-        join_at,
         compare,
     };
     if table.has("all-of") {

@@ -197,7 +197,7 @@ fn trace(table: &Table<'_>, path: &Path, is_there: &dyn Fn(&Path) -> bool) -> Op
         Err(Problem::new(format!("there is no file {}", resolved.display()))
             .note("a relative path is seen from the scenario's folder"))
     });
-    let format = table.get("format", read::text);
+    let format = table.get("format", read::format);
     let columns = table.get("columns", read::columns).unwrap_or_default();
     let time_unit = table.get("time-unit", read::choice).map(str::to_string);
     let time_scale = table.get("time-scale", read::ratio).filter(|scale| *scale != (1, 1));

@@ -182,6 +182,16 @@ pub(crate) fn word(value: Value<'_>, key: &Key, words: &'static [&'static str]) 
         .ok_or_else(|| Problem::new(format!("unknown value {text:?}")).notes(valid_values(text, "valid values", words)))
 }
 
+/// The name of a trace format.
+pub(crate) fn format(value: Value<'_>, key: &Key) -> Read<String> {
+    let name = text(value, key)?;
+    let names: Vec<&str> = traffic::traces::FORMATS.iter().map(|format| format.name).collect();
+    if names.contains(&name.as_str()) {
+        return Ok(name);
+    }
+    Err(Problem::new(format!("unknown format {name:?}")).notes(valid_values(&name, "formats", &names)))
+}
+
 /// Permits, or micro-dollars from money where spend is metered; at least `min`.
 pub(crate) fn permits(value: Value<'_>, spend: bool, min: u64) -> Read<u64> {
     match (spend, value.get_ref().as_str()) {
@@ -326,9 +336,14 @@ pub(crate) fn timestamp(value: Value<'_>, key: &Key) -> Read<Nanos> {
 /// Roles and the columns that play them.
 pub(crate) fn columns(value: Value<'_>, key: &Key) -> Read<Vec<(String, Vec<String>)>> {
     let table = value.get_ref().as_table().ok_or_else(|| takes(key, value))?;
+    let roles: Vec<&str> = traffic::traces::roles().collect();
     entries(table)
         .into_iter()
         .map(|entry| {
+            if !roles.contains(&entry.name) {
+                let problem = Problem::new(format!("a column cannot be {:?}", entry.name));
+                return Err(problem.notes(valid_values(entry.name, "roles", &roles)).at(entry.span));
+            }
             let names = match entry.value.get_ref() {
                 DeValue::String(text) => vec![text.to_string()],
                 DeValue::Array(_) => {

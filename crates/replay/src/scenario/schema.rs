@@ -93,9 +93,17 @@ fn of(takes: Takes) -> Value {
         Takes::Price => json!({ "anyOf": [reference("money"), reference("spread-of-money")] }),
         Takes::Choice(words) => json!({ "enum": words }),
         Takes::Timestamp => json!({ "type": "string", "format": "date-time" }),
+        Takes::Format => {
+            json!({ "enum": traffic::traces::FORMATS.iter().map(|format| format.name).collect::<Vec<_>>() })
+        }
         Takes::Columns => {
             let names = json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 });
-            json!({ "type": "object", "additionalProperties": { "anyOf": [{ "type": "string" }, names] } })
+            let roles: Vec<&str> = traffic::traces::roles().collect();
+            json!({
+                "type": "object",
+                "propertyNames": { "enum": roles },
+                "additionalProperties": { "anyOf": [{ "type": "string" }, names] },
+            })
         }
         Takes::Sweep => json!({ "type": "object", "additionalProperties": { "type": "array", "minItems": 1 } }),
     }

@@ -37,6 +37,11 @@ use crate::{Note, TrafficError};
 /// Every format that can be read, the most particular first: a file is read by the first one that recognises it.
 pub const FORMATS: &[Format] = &[own::FORMAT, azure::FORMAT, jsonl::FORMAT, access_log::FORMAT, csv::FORMAT];
 
+/// What a column of a trace can be, as a scenario's `columns` names it.
+pub fn roles() -> impl Iterator<Item = &'static str> {
+    role::Role::ALL.into_iter().map(role::Role::name)
+}
+
 /// The format of that name.
 pub fn format(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
