@@ -12,7 +12,6 @@
 //! Source: ITU-T I.371 and ATM Forum TM 4.0, annex on the generic cell rate algorithm.
 
 use crate::span::Span;
-use crate::token_bucket::bucket_worst;
 use crate::{Algorithm, AnyRule, Kind, Level, Nanos, Outcome, Param, ParamError, Rate, Rule, Settings, Worst};
 use std::fmt::Debug;
 use std::ops::Sub;
@@ -241,9 +240,15 @@ impl<I: Instant> Rule for Gcra<I> {
         Some((open / per + 1).min(at_one_instant * (u128::from(tau) + 1)))
     }
 
+    /// All permits at once, then each one when it is due: the n-th at ceil(((n − 1) · P − τ)/R), for at most 1,000.
     fn worst(&self) -> Option<Worst> {
-        let whole = self.ceiling.wide() == self.amount(self.permits);
-        whole.then(|| bucket_worst(self.permits, self.rate))
+        let tolerance = self.ceiling.wide() - u128::from(self.rate.per());
+        let due = |nth: u64| Nanos::try_from((self.amount(nth - 1) - tolerance).div_ceil(self.rate.permits().into()));
+        let more = self.permits.min(1_000);
+        let each = (self.permits + 1..=self.permits.checked_add(more)?).map_while(|nth| Some((due(nth).ok()?, 1)));
+        let requests: Vec<_> = std::iter::once((0, self.permits)).chain(each).collect();
+        let tau = requests.last()?.0;
+        Some(Worst { requests, tau })
     }
 
     fn parameters(&self) -> String {

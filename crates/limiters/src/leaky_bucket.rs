@@ -170,6 +170,10 @@ impl<W: Word> Rule for LeakyBucket<W> {
         Level::scaled(self.free(state, now).wide(), self.capacity.wide(), self.rate.per().into())
     }
 
+    fn delays(&self) -> bool {
+        true
+    }
+
     fn envelope(&self, tau: Nanos, max_cost: u64) -> Option<u128> {
         if self.permits == 1 {
             return Some(1 + u128::from(tau / self.rate.per().div_ceil(self.rate.permits())));

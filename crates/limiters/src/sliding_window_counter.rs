@@ -207,7 +207,13 @@ impl Rule for SlidingWindowCounter {
     fn level(&self, state: &State, now: Nanos) -> Level {
         let state = self.at(state, now);
         let left = self.window - now.saturating_sub(state.start);
-        weighted_level(self.limit, state.current, state.previous, left, self.window)
+        match self.rounding {
+            Rounding::Exact => weighted_level(self.limit, state.current, state.previous, left, self.window),
+            Rounding::Floor => {
+                let counted = u128::from(state.previous) * u128::from(left) / u128::from(self.window);
+                Level::whole(i128::from(self.limit) - i128::from(state.current) - counted as i128, self.limit)
+            }
+        }
     }
 
     fn envelope(&self, tau: Nanos, _max_cost: u64) -> Option<u128> {

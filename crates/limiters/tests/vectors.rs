@@ -1,6 +1,6 @@
 //! The vector files: recorded input with the right answer, row by row, for every algorithm.
 
-use limiters::{AnyRule, Limiter, Outcome, Plain, Quota, Rate, Settings, Unlimited, Value, algorithm};
+use limiters::{AnyRule, Clamp, Limiter, Outcome, Plain, Quota, Rate, Settings, Unlimited, Value, algorithm};
 use std::collections::HashMap;
 
 /// File, rows that are run, rows that a `u64` cost cannot express (negative costs).
@@ -35,8 +35,7 @@ fn run(file: &str) -> (usize, usize) {
     assert_eq!(lines.next().unwrap()[..5], ["case", "algorithm", "params", "t_ns", "cost"]);
     let (mut ran, mut negative) = (0, 0);
     let mut case = String::new();
-    let mut limiter: Box<dyn Limiter + Send> = Box::new(Plain::new(Unlimited));
-    let mut latest = 0;
+    let mut limiter: Clamp<Box<dyn Limiter + Send>> = Clamp::new(Box::new(Plain::new(Unlimited)));
     for (index, row) in lines.enumerate() {
         let [name, kind, params, at, cost, decision, remaining, retry, reset, delay, ..] = &row[..] else {
             panic!("{file}: a short row {row:?}")
@@ -44,18 +43,17 @@ fn run(file: &str) -> (usize, usize) {
         let at: u64 = at.parse().unwrap();
         if *name != case {
             case.clone_from(name);
-            limiter = build(kind, params, at).limiter();
-            latest = 0;
+            limiter = Clamp::new(build(kind, params, at).limiter());
         }
-        latest = at.max(latest);
         let Ok(cost) = cost.parse::<u64>() else {
             assert_eq!((decision.as_str(), cost.starts_with('-')), ("err_neg", true), "{row:?}");
             negative += 1;
             continue;
         };
         let context = format!("{file} line {}: {row:?}", index + 2);
-        let peeked = limiter.peek(latest, cost);
-        let decided = limiter.decide(latest, cost);
+        let peeked = limiter.peek(at, cost);
+        let decided = limiter.decide(at, cost);
+        let latest = limiter.high_water();
         assert_eq!(peeked, decided.outcome, "{context}");
         let word = match decided.outcome {
             Outcome::Admitted | Outcome::Delayed { .. } => "allow",
