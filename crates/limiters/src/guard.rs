@@ -44,7 +44,9 @@ pub enum RetryAfter {
     WindowReset(Nanos),
     /// The time until the limiter is full again.
     Full,
-    /// A place in a virtual queue that advances by cost/rate with each refused client; see the guard's documentation.
+    /// A place of the client's own in a virtual queue: the later of the next permit and of the last promise plus
+    /// cost/rate, rounded up. Clients that obey come one at a time instead of all at once. The queue is empty again once
+    /// time has passed the last promise; a client who pushes in takes the place of one who obeyed.
     QueueAware(Rate),
 }
 

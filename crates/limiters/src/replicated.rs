@@ -132,7 +132,8 @@ impl Replicated {
     }
 }
 
-/// Hints are those of the node that is asked next; a client that comes back may meet another one.
+/// Peeks and hints are those of the node that is asked next, or of the one last [selected](Store::select) by a stack. A
+/// client that comes back may meet another node, so a hint is exact only with [`Routing::KeyHash`].
 impl Store for Replicated {
     fn try_acquire(&mut self, key: u64, now: Nanos, cost: u64) -> Outcome {
         self.restart(now);

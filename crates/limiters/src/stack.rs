@@ -54,6 +54,13 @@ pub struct Answer {
     pub retry_after: Option<Nanos>,
 }
 
+impl Answer {
+    /// The value of a `Retry-After` header: the wait in seconds, rounded up so that it is not too early.
+    pub fn retry_after_seconds(&self) -> Option<u64> {
+        self.retry_after.map(|wait| wait.div_ceil(1_000_000_000))
+    }
+}
+
 impl Stack {
     /// A stack of these guards, in the order in which they are named when several refuse alike.
     pub fn new(guards: Vec<Guard>) -> Stack {

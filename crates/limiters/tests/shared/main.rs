@@ -1,5 +1,6 @@
 //! Limiters between threads: exactly the capacity at a frozen time, and the same decisions as the plain ones in order.
 
+mod million;
 mod range;
 
 use limiters::{
