@@ -105,7 +105,7 @@ pub const METRICS: &[Metric] = &[
         better: Better::Lower,
         main: Some(5),
         value: |e| e.decision_ns,
-        text: |e| e.decision_ns.map(|ns| format!("{ns:.1}")).unwrap_or_default(),
+        text: |e| e.decision_ns.map(number::nanoseconds).unwrap_or_default(),
     },
     Metric {
         name: "over-admitted",
@@ -228,27 +228,15 @@ pub struct Section<'a> {
 
 /// The report's entries by comparison: equal guarantee first, then equal quota, then variants. Empty ones are left out.
 pub fn sections(report: &Report) -> Vec<Section<'_>> {
-    let promise = report.quota().map(|(limit, window)| {
-        let permits = if limit == 1 { "permit" } else { "permits" };
-        format!("{} {permits} in any {}", number::count(limit), number::duration(window as f64))
-    });
-    let promise = promise.as_deref().unwrap_or("the limit in any window");
+    let (limit, window) = match report.quota() {
+        Some((limit, window)) => (number::count(limit), number::duration(window as f64)),
+        None => ("the limit".to_owned(), "window".to_owned()),
+    };
+    let tuned = format!("Each algorithm tuned so that it can never pass {limit} in any {window}.");
+    let given = format!("Each algorithm given {limit} per {window} and its own way to keep it; some let more pass.");
     [
-        (
-            "equal-guarantee",
-            "Equal guarantee",
-            format!("Each algorithm tuned so that it can never pass {promise}."),
-            true,
-        ),
-        (
-            "equal-quota",
-            "Equal quota",
-            format!(
-                "Each algorithm given {} and its own way to keep it; some can pass it.",
-                promise.replace("any", "each")
-            ),
-            false,
-        ),
+        ("equal-guarantee", "Equal guarantee", tuned, true),
+        ("equal-quota", "Equal quota", given, false),
         ("variant", "Variants", "What the scenario sets up itself.".to_owned(), false),
     ]
     .into_iter()

@@ -66,9 +66,16 @@ pub fn significant(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Amount for an axis: below 10,000 in full, above with k, M, G, T.
+/// Nanoseconds of a decision: one decimal, so that digits stand under digits.
+pub fn nanoseconds(ns: f64) -> String {
+    if ns < 99_999.95 { format!("{ns:.1}") } else { short(ns) }
+}
+
+/// Amount for an axis: below 10,000 in full, above with k, M, G, T, P, E.
 pub fn short(value: f64) -> String {
     let (size, unit) = match value.abs() {
+        v if v >= 0.9995e18 => (1e18, " E"),
+        v if v >= 0.9995e15 => (1e15, " P"),
         v if v >= 0.9995e12 => (1e12, " T"),
         v if v >= 0.9995e9 => (1e9, " G"),
         v if v >= 0.9995e6 => (1e6, " M"),
@@ -96,7 +103,7 @@ mod tests {
             ["0", "2.14 ns", "12.3 ms", "1 s", "1 min", "90 s", "90 min", "30 min", "1 d", "1,157,407 d"]
         );
         let shorts: Vec<_> = [0.0, 0.25, 5.0, 1_500.0, 10_000.0, 2_500_000.0, 1e18, -20.0].map(short).into();
-        assert_eq!(shorts, ["0", "0.25", "5", "1,500", "10 k", "2.5 M", "1,000,000 T", "-20"]);
+        assert_eq!(shorts, ["0", "0.25", "5", "1,500", "10 k", "2.5 M", "1 E", "-20"]);
         assert_eq!(share(1, 0), "");
     }
 }

@@ -62,10 +62,12 @@ impl Frame {
             let x = self.across(value);
             canvas.line(&[(x, top), (x, bottom)], Ink::Grid, 1.0, Dash::Solid);
             let half = width(&text, Font::BODY) / 2.0;
-            if show.x_labels && x - half > free {
+            // A label at an end stays within the plot, or it would run into the neighbour's.
+            let centre = x.min(right + 4.0 - half).max(left - 4.0 + half);
+            if show.x_labels && centre - half > free {
                 canvas.line(&[(x, bottom), (x, bottom + 4.0)], Ink::Axis, 1.0, Dash::Solid);
-                canvas.text((x, bottom + 13.0), &text, Font::BODY, Ink::Muted, Align::Center);
-                free = x + half + 8.0;
+                canvas.text((centre, bottom + 13.0), &text, Font::BODY, Ink::Muted, Align::Center);
+                free = centre + half + 8.0;
             }
         }
         canvas.line(&[(left, bottom), (right, bottom)], Ink::Axis, 1.0, Dash::Solid);

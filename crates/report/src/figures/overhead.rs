@@ -3,13 +3,13 @@
 use replay::rows::OverheadRow;
 
 use super::Figure;
-use crate::Report;
 use crate::draw::Rect;
 use crate::draw::canvas::{Align, Canvas, Mark, picture};
 use crate::draw::frame::{Frame, Head, MARGIN, Sign, Ticks, WIDTH, foot, foot_height, foot_lines};
 use crate::draw::ink::{Dash, Ink};
 use crate::draw::letters::{Font, fit, width};
 use crate::draw::scale::{Scale, Unit};
+use crate::{Report, number};
 
 pub const FIGURE: Figure = Figure {
     name: "overhead",
@@ -106,7 +106,7 @@ fn row(canvas: &mut Canvas<'_>, frame: &Frame, y: f64, paths: &[&Path], ns: impl
         let Some(ns) = ns(path) else { continue };
         canvas.mark((frame.across(ns), y), path.mark, 5.0, path.ink);
         let at = (frame.area.right() + (k + 1) as f64 * COLUMN, y);
-        canvas.text(at, &format!("{ns:.1}"), Font::BODY, Ink::Muted, Align::Right);
+        canvas.text(at, &number::nanoseconds(ns), Font::BODY, Ink::Muted, Align::Right);
     }
 }
 

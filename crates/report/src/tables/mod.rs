@@ -149,8 +149,16 @@ fn located(error: &csv::Error, record: &StringRecord, header: &StringRecord) -> 
     let line = record.position().map_or(0, csv::Position::line);
     let csv::ErrorKind::Deserialize { err, .. } = error.kind() else { return error.to_string() };
     match err.field().and_then(|field| Some((header.get(field as usize)?, record.get(field as usize)?))) {
-        Some((column, value)) => format!("line {line}: column `{column}` cannot be `{value}`: {}", err.kind()),
+        Some((column, value)) => format!("line {line}: column `{column}` cannot be `{value}`: {}", wanted(err.kind())),
         None => format!("line {line}: {}", err.kind()),
+    }
+}
+
+fn wanted(kind: &csv::DeserializeErrorKind) -> String {
+    match kind {
+        csv::DeserializeErrorKind::ParseInt(_) => "a whole number is wanted".to_owned(),
+        csv::DeserializeErrorKind::ParseFloat(_) => "a number is wanted".to_owned(),
+        other => other.to_string(),
     }
 }
 

@@ -20,7 +20,7 @@ pub const LIMITERS: &[(&str, Option<u64>, bool)] = &[
     ("leaky-bucket", Some(100), true),
     ("leaky-bucket-meter", Some(199), false),
     ("gcra", Some(199), false),
-    ("concurrency", Some(150), false),
+    ("spend-cap", Some(150), false),
 ];
 
 pub const SCENARIO: &str = r#"summary = "Bursts at every minute, and one client that never stops."
