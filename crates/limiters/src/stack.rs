@@ -223,8 +223,7 @@ impl Stack {
                 let mut scratch = Vec::new();
                 let amounts = batch.amounts(meter, &mut scratch);
                 store.run(&batch.key, at, amounts, out);
-                let passed = amounts.iter().zip(&*out).map(|(&amount, out)| if out.passes() { amount } else { 0 });
-                guard.ledger.spent += passed.map(u128::from).sum::<u128>();
+                guard.ledger.spent += passed(amounts, out);
                 return;
             }
         }
@@ -237,4 +236,20 @@ impl Stack {
             }
         }
     }
+}
+
+/// The sum of the amounts that passed. Without a branch, since whether a request passes is as good as random, and in
+/// halves, which cannot overflow in blocks of less than 2^32 requests.
+fn passed(amounts: &[u64], out: &[Outcome]) -> u128 {
+    let mut sum = 0;
+    for (amounts, out) in amounts.chunks(1 << 31).zip(out.chunks(1 << 31)) {
+        let (mut low, mut high) = (0u64, 0u64);
+        for (&amount, out) in amounts.iter().zip(out) {
+            let taken = amount & u64::from(out.passes()).wrapping_neg();
+            low += taken & u64::from(u32::MAX);
+            high += taken >> 32;
+        }
+        sum += (u128::from(high) << 32) + u128::from(low);
+    }
+    sum
 }
