@@ -14,6 +14,7 @@
 
 use crate::span::Span;
 use crate::{Algorithm, AnyRule, Kind, Level, Nanos, Outcome, Param, ParamError, Quota, Rule, Settings, Worst};
+use std::hint::select_unpredictable;
 
 /// The registry entry.
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -114,9 +115,6 @@ impl FixedWindow {
 
     #[cold]
     fn open(&self, state: &mut State, now: Nanos, cost: u64) -> Outcome {
-        if cost > self.limit {
-            return Outcome::NeverFits;
-        }
         if cost != 0 {
             *state = State { last: self.last_of(now), used: cost };
         }
@@ -133,16 +131,15 @@ impl Rule for FixedWindow {
 
     #[inline]
     fn try_acquire(&self, state: &mut State, now: Nanos, cost: u64) -> Outcome {
+        if cost > self.limit {
+            return Outcome::NeverFits;
+        }
         if state.is_over(now) {
             return self.open(state, now, cost);
         }
         let admitted = cost <= self.limit.saturating_sub(state.used);
-        state.used += if admitted { cost } else { 0 };
-        match admitted {
-            true => Outcome::Admitted,
-            false if cost > self.limit => Outcome::NeverFits,
-            false => Outcome::Refused,
-        }
+        state.used += select_unpredictable(admitted, cost, 0);
+        Outcome::of(admitted)
     }
 
     fn remaining(&self, state: &State, now: Nanos) -> u64 {

@@ -14,6 +14,7 @@
 use crate::span::Span;
 use crate::{Algorithm, AnyRule, Kind, Level, Nanos, Outcome, Param, ParamError, Rate, Rule, Settings, Worst};
 use std::fmt::Debug;
+use std::hint::select_unpredictable;
 use std::ops::Sub;
 
 /// The registry entry.
@@ -194,8 +195,8 @@ impl<I: Instant> Rule for Gcra<I> {
         let increment = I::product(cost, self.rate.per());
         let admitted = start - now <= self.ceiling - increment;
         let take = admitted & (cost != 0);
-        state.tat = if take { start.later(increment) } else { state.tat };
-        if admitted | (cost == 0) { Outcome::Admitted } else { Outcome::Refused }
+        state.tat = select_unpredictable(take, start.later(increment), state.tat);
+        Outcome::of(admitted | (cost == 0))
     }
 
     fn remaining(&self, state: &State<I>, now: Nanos) -> u64 {

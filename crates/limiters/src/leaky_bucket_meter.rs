@@ -9,6 +9,7 @@
 
 use crate::token_bucket::{bucket_envelope, bucket_worst, narrowest};
 use crate::{Algorithm, AnyRule, Kind, Level, Nanos, Outcome, Param, ParamError, Rate, Rule, Settings, Word, Worst};
+use std::hint::select_unpredictable;
 
 /// The registry entry.
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -77,9 +78,9 @@ impl<W: Word> Rule for LeakyBucketMeter<W> {
         let content = self.content_at(state, now) + W::product(cost, self.rate.per());
         let admitted = content <= self.capacity;
         let take = admitted & (cost != 0);
-        state.content = if take { content } else { state.content };
-        state.at = if take { now } else { state.at };
-        if admitted | (cost == 0) { Outcome::Admitted } else { Outcome::Refused }
+        state.content = select_unpredictable(take, content, state.content);
+        state.at = select_unpredictable(take, now, state.at);
+        Outcome::of(admitted | (cost == 0))
     }
 
     fn remaining(&self, state: &State<W>, now: Nanos) -> u64 {

@@ -1,6 +1,7 @@
 //! The one trait that decides: a limiter with its state, for one key and one dimension.
 
 use crate::Nanos;
+use std::hint::select_unpredictable;
 
 /// What a limiter says to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +24,12 @@ impl Outcome {
     #[inline]
     pub fn passes(self) -> bool {
         matches!(self, Outcome::Admitted | Outcome::Delayed { .. })
+    }
+
+    /// The answer of a limiter that only admits or refuses. Which one is unpredictable under load, so it is selected.
+    #[inline]
+    pub(crate) fn of(admitted: bool) -> Outcome {
+        select_unpredictable(admitted, Outcome::Admitted, Outcome::Refused)
     }
 
     /// When an admitted request starts: `now`, or later behind a shaper. `None` when it does not pass.

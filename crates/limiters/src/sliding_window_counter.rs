@@ -2,7 +2,7 @@
 //!
 //! Rule, at phase f of the current wall-clock window: a request of cost `c` passes iff, with `floor` rounding,
 //! floor(prev · (W − f) / W) + cur + c <= N, or, with `exact`, prev · (W − f) + (cur + c) · W <= N · W. Both are decided by
-//! comparing products of 128 bits: floor(x / W) <= m is x < (m + 1) · W.
+//! comparing products of 128 bits: floor(x/W) + m <= N is x + m · W < (N + 1) · W.
 //!
 //! Bound, for a closed interval of length τ; let f = (τ − 1) mod W and m = floor((τ − 1)/W) + 1.
 //! *Floor*: N · m + ceil(N · f / W). Proof: an admission at phase g leaves cur <= N − floor(prev · (W − g)/W), so that the last
@@ -15,6 +15,7 @@
 
 use crate::span::Span;
 use crate::{Algorithm, AnyRule, Kind, Level, Nanos, Outcome, Param, ParamError, Quota, Rule, Settings, Worst};
+use std::hint::select_unpredictable;
 
 /// The registry entry.
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -34,7 +35,8 @@ pub const ALGORITHM: Algorithm = Algorithm {
 fn build(settings: &Settings) -> Result<Box<dyn AnyRule>, ParamError> {
     let (limit, window) = settings.limit_per_window()?;
     let rounding = if settings.choice("rounding") == Some("exact") { Rounding::Exact } else { Rounding::Floor };
-    Ok(Box::new(SlidingWindowCounter::new(limit, window, rounding)))
+    let rule = SlidingWindowCounter::new(limit, window, rounding);
+    Ok(Box::new(rule.ok_or_else(|| ParamError::new("limit", format!("{limit} permits pass {MAX_COUNT}")))?))
 }
 
 /// Half the limit: just after an edge almost nothing of the previous window is weighted away, and it all fits again until
@@ -43,6 +45,9 @@ fn strict(limit: u64, window: Nanos) -> Vec<Settings> {
     let half = limit / 2;
     if half == 0 { Vec::new() } else { vec![Settings::new(Quota { limit: half, window, burst: half })] }
 }
+
+/// Largest limit, and where debts stop: three such counts times any window stay below 2^128.
+const MAX_COUNT: u64 = 1 << 62;
 
 /// What becomes of the fraction in the weighted count of the previous window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +64,8 @@ pub struct SlidingWindowCounter {
     limit: u64,
     window: Nanos,
     rounding: Rounding,
+    /// What prev · (W − f) + (cur + c) · W must stay below.
+    ceiling: u128,
 }
 
 /// Start of the current window, what it has admitted, and what the one before it had.
@@ -70,10 +77,14 @@ pub struct State {
 }
 
 impl SlidingWindowCounter {
-    /// `limit` permits per `window` nanoseconds, both at least 1.
-    pub fn new(limit: u64, window: Nanos, rounding: Rounding) -> SlidingWindowCounter {
-        assert!(limit > 0 && window > 0, "a limit and a window above zero");
-        SlidingWindowCounter { limit, window, rounding }
+    /// `limit` permits per `window` nanoseconds. `None` when one is 0 or the limit passes 2^62.
+    pub fn new(limit: u64, window: Nanos, rounding: Rounding) -> Option<SlidingWindowCounter> {
+        let ceiling = match rounding {
+            Rounding::Floor => (u128::from(limit) + 1) * u128::from(window),
+            Rounding::Exact => u128::from(limit) * u128::from(window) + 1,
+        };
+        let fits = (1..=MAX_COUNT).contains(&limit) && window > 0;
+        fits.then_some(SlidingWindowCounter { limit, window, rounding, ceiling })
     }
 
     /// The state as it is in the window that contains `now`.
@@ -89,17 +100,12 @@ impl SlidingWindowCounter {
         }
     }
 
-    /// Whether `cost` fits at `past` nanoseconds into the window.
+    /// Whether a `cost` of at most the limit fits at `past` nanoseconds into the window.
     #[inline]
     fn fits(&self, state: &State, past: Nanos, cost: u64) -> bool {
-        let room = self.limit.saturating_sub(state.current);
         let weighted = u128::from(state.previous) * u128::from(self.window - past);
-        let spare = u128::from(room.wrapping_sub(cost));
-        let within = match self.rounding {
-            Rounding::Floor => weighted < (spare + 1) * u128::from(self.window),
-            Rounding::Exact => weighted <= spare * u128::from(self.window),
-        };
-        (cost <= room) & within | (cost == 0)
+        let whole = (u128::from(state.current) + u128::from(cost)) * u128::from(self.window);
+        (weighted + whole < self.ceiling) | (cost == 0)
     }
 
     /// The first phase from `from` on at which `spare` permits cover the weighted previous window, if one comes before the
@@ -126,7 +132,7 @@ impl SlidingWindowCounter {
             }
             return Outcome::Admitted;
         }
-        if cost > self.limit { Outcome::NeverFits } else { Outcome::Refused }
+        Outcome::Refused
     }
 }
 
@@ -139,17 +145,16 @@ impl Rule for SlidingWindowCounter {
 
     #[inline]
     fn try_acquire(&self, state: &mut State, now: Nanos, cost: u64) -> Outcome {
+        if cost > self.limit {
+            return Outcome::NeverFits;
+        }
         let past = now.saturating_sub(state.start);
         if past >= self.window {
             return self.try_in_new_window(state, now, cost);
         }
         let admitted = self.fits(state, past, cost);
-        state.current += if admitted { cost } else { 0 };
-        match admitted {
-            true => Outcome::Admitted,
-            false if cost > self.limit => Outcome::NeverFits,
-            false => Outcome::Refused,
-        }
+        state.current += select_unpredictable(admitted, cost, 0);
+        Outcome::of(admitted)
     }
 
     fn remaining(&self, state: &State, now: Nanos) -> u64 {
@@ -192,7 +197,7 @@ impl Rule for SlidingWindowCounter {
 
     fn charge(&self, state: &mut State, now: Nanos, cost: u64) {
         *state = self.at(state, now);
-        state.current = state.current.saturating_add(cost);
+        state.current = state.current.saturating_add(cost).min(MAX_COUNT);
     }
 
     fn refund(&self, state: &mut State, now: Nanos, taken_at: Nanos, cost: u64) {

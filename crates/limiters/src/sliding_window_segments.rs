@@ -16,6 +16,7 @@
 use crate::sliding_window_counter::{Rounding, counter_worst, weighted_level};
 use crate::span::Span;
 use crate::{Algorithm, AnyRule, Kind, Level, Nanos, Outcome, Param, ParamError, Quota, Rule, Settings, Value, Worst};
+use std::hint::select_unpredictable;
 
 /// The registry entry.
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -158,14 +159,6 @@ impl SlidingWindowSegments {
         let spare = u128::from(room.wrapping_sub(cost));
         (cost <= room) & (weighted <= spare * u128::from(self.segment)) | (cost == 0)
     }
-
-    fn outcome(&self, admitted: bool, cost: u64) -> Outcome {
-        match admitted {
-            true => Outcome::Admitted,
-            false if cost > self.limit => Outcome::NeverFits,
-            false => Outcome::Refused,
-        }
-    }
 }
 
 impl Rule for SlidingWindowSegments {
@@ -177,19 +170,26 @@ impl Rule for SlidingWindowSegments {
 
     #[inline]
     fn try_acquire(&self, state: &mut State, now: Nanos, cost: u64) -> Outcome {
+        if cost > self.limit {
+            return Outcome::NeverFits;
+        }
         if now.saturating_sub(state.start) >= self.segment {
             self.roll(state, now);
         }
         let admitted = self.fits(state.sum, self.oldest(state, 0), now.saturating_sub(state.start), cost);
-        let taken = if admitted { cost } else { 0 };
+        let taken = select_unpredictable(admitted, cost, 0);
         state.sum += taken;
         state.counts[state.current] += taken;
-        self.outcome(admitted, cost)
+        Outcome::of(admitted)
     }
 
     fn peek(&self, state: &State, now: Nanos, cost: u64) -> Outcome {
+        if cost > self.limit {
+            return Outcome::NeverFits;
+        }
         let view = self.view(state, now);
-        self.outcome(self.fits(view.sum, self.oldest(state, view.rolled), view.past, cost), cost)
+        let admitted = self.fits(view.sum, self.oldest(state, view.rolled), view.past, cost);
+        Outcome::of(admitted)
     }
 
     fn remaining(&self, state: &State, now: Nanos) -> u64 {

@@ -12,6 +12,7 @@
 
 use crate::Algorithm;
 use crate::{AnyRule, Kind, Level, Nanos, Outcome, Param, ParamError, Rate, Rule, Settings, Word, Worst};
+use std::hint::select_unpredictable;
 
 /// The registry entry.
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -118,9 +119,9 @@ impl<W: Word> Rule for TokenBucket<W> {
         // Whether a request passes is unpredictable under load: selects, not branches. A cost of 0 passes even in debt and
         // must not move the state.
         let take = admitted & (cost != 0);
-        state.level = if take { left } else { state.level };
-        state.at = if take { now } else { state.at };
-        if admitted | (cost == 0) { Outcome::Admitted } else { Outcome::Refused }
+        state.level = select_unpredictable(take, left, state.level);
+        state.at = select_unpredictable(take, now, state.at);
+        Outcome::of(admitted | (cost == 0))
     }
 
     fn remaining(&self, state: &State<W>, now: Nanos) -> u64 {

@@ -149,7 +149,7 @@ impl Rule for TokenBucketInterval {
         let take = admitted & (cost != 0);
         state.last = if take { filled.last } else { state.last };
         state.tokens = if take { left } else { state.tokens };
-        if admitted | (cost == 0) { Outcome::Admitted } else { Outcome::Refused }
+        Outcome::of(admitted | (cost == 0))
     }
 
     fn remaining(&self, state: &State, now: Nanos) -> u64 {

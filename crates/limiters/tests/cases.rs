@@ -189,6 +189,7 @@ fn case_18_zero_is_an_error_that_names_its_field() {
         ("gcra", duration("emission-interval", 0), "emission-interval"),
         ("gcra", duration("tolerance", 5).with("capacity", Value::Permits(2)), "tolerance"),
         ("gcra", quota(u64::MAX, 2, 1), "refill"),
+        ("sliding-window-counter", quota(1 << 63, S, 1), "limit"),
         ("sliding-window-segments", permits("segments", 0), "segments"),
         ("sliding-window-segments", permits("segments", 3), "segments"),
         ("sliding-window-log", quota(1, u64::MAX, 1).with("edge", Value::Choice("closed")), "edge"),
