@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::Report;
-use crate::metrics::sections;
+use crate::metrics::{group, sections};
 
 /// The report as JSON: scenario, summary, the command, the rows of `summary.csv` by comparison with nanoseconds per
 /// decision where measured, and the notes.
@@ -15,7 +15,7 @@ pub fn value(report: &Report) -> Value {
             row["decision_ns"] = json!(entry.decision_ns);
             row
         });
-        let name = section.entries[0].row.comparison.replace('-', "_");
+        let name = group(section.entries[0].row).replace('-', "_");
         tables.insert(name, rows.collect());
     }
     json!({

@@ -241,11 +241,16 @@ pub fn sections(report: &Report) -> Vec<Section<'_>> {
     ]
     .into_iter()
     .map(|(comparison, title, lead, ranked)| {
-        let rows = report.tables.summary.iter().filter(|row| row.comparison == comparison);
+        let rows = report.tables.summary.iter().filter(|row| group(row) == comparison);
         Section { title, lead, ranked, entries: rows.map(|row| entry(report, row)).collect() }
     })
     .filter(|section| !section.entries.is_empty())
     .collect()
+}
+
+/// The comparison `row` belongs to: whatever is neither equal quota nor equal guarantee varies something.
+pub fn group(row: &SummaryRow) -> &'static str {
+    ["equal-guarantee", "equal-quota"].into_iter().find(|known| row.comparison == *known).unwrap_or("variant")
 }
 
 fn entry<'a>(report: &'a Report, row: &'a SummaryRow) -> Entry<'a> {

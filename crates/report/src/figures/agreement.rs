@@ -8,6 +8,7 @@ use crate::draw::canvas::{Align, Canvas, picture};
 use crate::draw::frame::{Head, MARGIN, Sign, WIDTH, foot, foot_height, foot_lines};
 use crate::draw::ink::{Dash, Ink};
 use crate::draw::letters::{Font, fit, width};
+use crate::metrics::group;
 use crate::{Report, number};
 
 pub const FIGURE: Figure = Figure {
@@ -38,7 +39,7 @@ fn draw(report: &Report) -> String {
     let rows = &report.tables.summary;
     let mut lines = Vec::new();
     for (comparison, title) in GROUPS {
-        let own: Vec<_> = rows.iter().filter(|row| row.comparison == *comparison).collect();
+        let own: Vec<_> = rows.iter().filter(|row| group(row) == *comparison).collect();
         if !own.is_empty() {
             lines.push(Line::Group(title));
             lines.extend(own.into_iter().map(Line::Entry));
