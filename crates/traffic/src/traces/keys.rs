@@ -1,25 +1,65 @@
 //! Keys as dense numbers with their names, made equal as the scenario asks.
 
 use crate::spec::KeyNormalise;
-use indexmap::IndexSet;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
 /// Stands between the parts of a key that is made of several columns; hardly a text has it.
 pub(super) const PART: u8 = 0x1f;
 
-type Hasher = foldhash::fast::RandomState;
+type Map<K> = HashMap<K, u32, foldhash::fast::RandomState>;
 
 /// Every key of a file, numbered from 0 in the order of their first rows.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    names: IndexSet<Box<[u8]>, Hasher>,
-    /// Numbers of keys as they are written, where these are not their names.
-    spellings: HashMap<Box<[u8]>, u32, Hasher>,
+    names: Vec<Box<[u8]>>,
+    written: Numbers,
+    /// Numbers of names, where these are not what is written.
+    normal: Numbers,
     normalise: KeyNormalise,
     prefix: Option<u8>,
     /// Whether keys are made of several parts.
     joined: bool,
+}
+
+/// Numbers of byte strings. Short ones, as most keys are, lie in the table itself: one look into memory instead of two.
+#[derive(Debug, Default)]
+struct Numbers {
+    short: Map<u128>,
+    long: Map<Box<[u8]>>,
+}
+
+impl Numbers {
+    /// Up to 15 bytes and their number.
+    fn packed(key: &[u8]) -> Option<u128> {
+        let mut packed = [0; 16];
+        packed[..15].get_mut(..key.len())?.copy_from_slice(key);
+        packed[15] = key.len() as u8;
+        Some(u128::from_le_bytes(packed))
+    }
+
+    /// The number of `key`, or `new` when it had none before.
+    #[inline]
+    fn get_or_insert(&mut self, key: &[u8], new: u32) -> u32 {
+        if let Some(packed) = Numbers::packed(key) {
+            return *self.short.entry(packed).or_insert(new);
+        }
+        match self.long.get(key) {
+            Some(number) => *number,
+            None => *self.long.entry(key.into()).or_insert(new),
+        }
+    }
+
+    fn set(&mut self, key: &[u8], number: u32) {
+        match Numbers::packed(key) {
+            Some(packed) => self.short.insert(packed, number),
+            None => self.long.insert(key.into(), number),
+        };
+    }
+
+    fn len(&self) -> usize {
+        self.short.len() + self.long.len()
+    }
 }
 
 impl Keys {
@@ -31,21 +71,25 @@ impl Keys {
     /// The number of a key; `None` when there are more than 2³² keys.
     #[inline]
     pub fn number(&mut self, written: &[u8]) -> Option<u32> {
-        let as_written = self.normalise == KeyNormalise::None && self.prefix.is_none();
-        let known = if as_written {
-            self.names.get_index_of(written).map(|n| n as u32)
-        } else {
-            self.spellings.get(written).copied()
-        };
-        if known.is_some() {
-            return known;
+        let new = u32::try_from(self.names.len()).ok()?;
+        if self.normalise == KeyNormalise::None && self.prefix.is_none() {
+            let number = self.written.get_or_insert(written, new);
+            if number == new {
+                self.names.push(written.into());
+            }
+            return Some(number);
         }
-        let name = if as_written { written.into() } else { address_name(written, self.prefix) };
-        let (number, _) = self.names.insert_full(name);
-        let number = u32::try_from(number).ok()?;
-        if !as_written {
-            self.spellings.insert(written.into(), number);
+        const UNKNOWN: u32 = u32::MAX;
+        let number = self.written.get_or_insert(written, UNKNOWN);
+        if number != UNKNOWN {
+            return Some(number);
         }
+        let name = address_name(written, self.prefix);
+        let number = self.normal.get_or_insert(&name, new);
+        if number == new {
+            self.names.push(name);
+        }
+        self.written.set(written, number);
         Some(number)
     }
 
@@ -55,12 +99,12 @@ impl Keys {
 
     /// How many ways of writing keys were seen.
     pub fn written(&self) -> usize {
-        self.spellings.len().max(self.names.len())
+        self.written.len()
     }
 
     /// The name of a key for people.
     pub fn name(&self, number: u64) -> String {
-        let name = usize::try_from(number).ok().and_then(|number| self.names.get_index(number));
+        let name = usize::try_from(number).ok().and_then(|number| self.names.get(number));
         let bytes = name.map_or(&b""[..], |name| name);
         let text = String::from_utf8_lossy(bytes);
         if self.joined { text.replace(char::from(PART), ", ") } else { text.into_owned() }

@@ -5,6 +5,7 @@ mod handmade;
 mod notes;
 mod playback;
 mod public;
+mod speed;
 
 use limiters::{Batch, Nanos};
 use std::path::PathBuf;
