@@ -2,6 +2,7 @@
 
 use super::fault::Fault;
 use super::format::{Clock, Format, Notes, Rows, Setup};
+use super::http::{closing_quote, request_line, word};
 use super::lines::Lines;
 use super::number::{Decimal, amount, decimal, digits};
 use super::row::Row;
@@ -61,7 +62,7 @@ impl<'a> Entry<'a> {
         entry.who(&line[..open]);
         let rest = line[close + 1..].strip_prefix(b" \"").ok_or("no request in quotes")?;
         let end = closing_quote(rest).ok_or("no closing quote behind the request")?;
-        entry.request(&rest[..end]);
+        (entry.method, entry.path) = request_line(&rest[..end]);
         let (status, rest) = word(&rest[end + 1..]);
         let (bytes, rest) = word(rest);
         if status != b"-" && !(status.len() == 3 && digits(status).is_some()) {
@@ -99,17 +100,6 @@ impl<'a> Entry<'a> {
         self.user = if user == b"-" { b"" } else { user };
     }
 
-    /// `METHOD PATH PROTOCOL`; `-` and whatever a scanner sent have no method.
-    fn request(&mut self, text: &'a [u8]) {
-        let (method, rest) = word(text);
-        if method.is_empty() || !method.iter().all(u8::is_ascii_uppercase) {
-            return;
-        }
-        self.method = method;
-        let protocol = memmem::rfind(rest, b" HTTP/");
-        self.path = &rest[..protocol.unwrap_or(rest.len())];
-    }
-
     /// The time the request took, when the line has it behind the quoted fields: `rt=0.123`, `request_time=0.123` or the
     /// first number with a point, as nginx writes seconds.
     fn request_time(&self) -> Option<Decimal> {
@@ -128,28 +118,6 @@ impl<'a> Entry<'a> {
             }
         }
         bare
-    }
-}
-
-/// The next word and what follows the space behind it.
-fn word(text: &[u8]) -> (&[u8], &[u8]) {
-    let text = text.trim_ascii_start();
-    match memchr(b' ', text) {
-        Some(space) => (&text[..space], &text[space + 1..]),
-        None => (text, b""),
-    }
-}
-
-/// The first quote that no backslash escapes.
-fn closing_quote(text: &[u8]) -> Option<usize> {
-    let mut from = 0;
-    loop {
-        let quote = from + memchr(b'"', &text[from..])?;
-        let slashes = text[..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
-        if slashes % 2 == 0 {
-            return Some(quote);
-        }
-        from = quote + 1;
     }
 }
 

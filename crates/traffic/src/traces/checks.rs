@@ -9,30 +9,50 @@ const SECOND: Nanos = 1_000_000_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Grain {
     /// The largest length of which all distances between times are multiples; 0 when all are equal.
-    pub resolution: Nanos,
+    pub unit: Nanos,
+    /// The distance that 99 % of the distances between times which are not equal reach; 0 when all are equal.
+    pub step: Nanos,
     /// Requests that have the same time as the one before them.
     pub shared: u64,
     /// Most requests at one time.
     pub largest: u64,
 }
 
+impl Grain {
+    /// The length below which times say nothing. Where a tenth of all requests share a time, it is the usual step even if
+    /// times are no exact multiples of it (2.999 s, 3 s, 3.001 s).
+    pub fn resolution(self, rows: u64) -> Nanos {
+        if self.shared >= rows.div_ceil(10).max(1) { self.unit.max(self.step) } else { self.unit }
+    }
+}
+
 /// The grain of times in order.
 pub(super) fn grain(times: &[Nanos]) -> Grain {
-    let (mut resolution, mut shared, mut run, mut largest) = (0, 0, 1, u64::from(!times.is_empty()));
+    let (mut unit, mut shared, mut run, mut largest) = (0, 0, 1, u64::from(!times.is_empty()));
+    // Steps by their power of two: how many, and the smallest.
+    let mut steps = [(0u64, Nanos::MAX); 64];
     for pair in times.windows(2) {
         let step = pair[1].abs_diff(pair[0]);
-        if step == 0 {
+        let Some(power) = step.checked_ilog2() else {
             shared += 1;
             run += 1;
             largest = largest.max(run);
             continue;
-        }
+        };
         run = 1;
-        if resolution == 0 || step % resolution != 0 {
-            resolution = gcd(step, resolution);
+        let (count, smallest) = &mut steps[power as usize];
+        (*count, *smallest) = (*count + 1, step.min(*smallest));
+        if unit != step && (unit == 0 || step % unit != 0) {
+            unit = gcd(step, unit);
         }
     }
-    Grain { resolution, shared, largest }
+    let mut few = (times.len() as u64).saturating_sub(1 + shared) / 100;
+    let usual = steps.iter().find(|(count, _)| {
+        let found = *count > few;
+        few = few.saturating_sub(*count);
+        found
+    });
+    Grain { unit, step: usual.map_or(0, |(_, smallest)| *smallest), shared, largest }
 }
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {
@@ -43,20 +63,26 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
 }
 
 /// Warns when times are too coarse for short windows: on whole seconds or coarser, or coarse enough that requests share
-/// one. Below 1 ms nothing is said, and a single request or time says nothing.
+/// one. Below 1 ms nothing is said, and of two rows nothing can be.
 pub(super) fn warn_of_grain(grain: Grain, rows: u64, notes: &mut Notes) {
-    let Grain { resolution, shared, largest } = grain;
+    let Grain { unit, shared, largest, .. } = grain;
+    let resolution = grain.resolution(rows);
     if rows < 3 || resolution < 1_000_000 || resolution < SECOND && shared == 0 {
         return;
     }
     let length = show(resolution);
+    let lie = if unit == resolution {
+        format!("all times lie {length} or a multiple of it apart")
+    } else {
+        format!("nearly all times that differ lie {length} or more apart")
+    };
     let bursts = if shared > 0 {
         format!(", and {shared} of {rows} requests share their time with the one before (at most {largest} at once)")
     } else {
         String::new()
     };
     notes.warning(format!(
-        "all times lie {length} or a multiple of it apart{bursts}: bursts within {length} are made by the log, so figures for windows and bursts below it are artefacts; test windows well above {length} or record finer times"
+        "{lie}{bursts}: unless requests truly come at once, the log rounds their times, and figures for windows and bursts below {length} are artefacts; test windows well above {length} or record finer times"
     ));
 }
 
@@ -155,8 +181,13 @@ mod tests {
     #[test]
     fn grain_of_times() {
         assert_eq!(grain(&[]), Grain::default());
-        assert_eq!(grain(&[5, 5, 5]), Grain { resolution: 0, shared: 2, largest: 3 });
-        assert_eq!(grain(&[1, 7, 7, 16]), Grain { resolution: 3, shared: 1, largest: 2 });
+        assert_eq!(grain(&[5, 5, 5]), Grain { unit: 0, step: 0, shared: 2, largest: 3 });
+        assert_eq!(grain(&[1, 7, 7, 16]), Grain { unit: 3, step: 6, shared: 1, largest: 2 });
+        let jitter: Vec<Nanos> = (0..300).flat_map(|n| [n * 3000 + n % 2; 4]).collect();
+        assert_eq!(grain(&jitter), Grain { unit: 1, step: 2999, shared: 900, largest: 4 });
+        assert_eq!(grain(&jitter).resolution(1200), 2999);
+        let one_early: Vec<Nanos> = [1].into_iter().chain((0..300).map(|n| 2 + n * 3000)).collect();
+        assert_eq!(grain(&one_early).step, 3000);
     }
 
     #[test]

@@ -114,6 +114,10 @@ impl Rows for Table {
         self.progress.is_unended_at(self.reader.position().byte())
     }
 
+    fn nothing(&self) -> String {
+        "the file has a header and no rows".to_owned()
+    }
+
     fn finish(&mut self, notes: &mut Notes) {
         self.times.finish(notes);
     }

@@ -56,6 +56,16 @@ pub(super) struct Setup<'a> {
     pub notes: &'a mut Notes,
 }
 
+impl Setup<'_> {
+    /// Refuses `columns` for a format that has none to choose.
+    pub fn no_columns(&self) -> Result<(), Box<Fault>> {
+        match self.spec.columns.first() {
+            None => Ok(()),
+            Some((role, _)) => Err(Fault::file(format!("columns: {role} cannot be chosen in this format"))),
+        }
+    }
+}
+
 /// The rows of a file, in file order. A lending iterator: each call overwrites one row, so that nothing is allocated.
 pub(super) trait Rows: Send {
     /// Reads the next row into `row`, which is reset beforehand; `false` at the end. After a fault that is not fatal the
@@ -70,6 +80,11 @@ pub(super) trait Rows: Send {
 
     /// Whether the row read last ended with the file instead of a line end.
     fn unended(&self) -> bool;
+
+    /// What is wrong with a file in which no row was found, good or bad.
+    fn nothing(&self) -> String {
+        "the file has no requests".to_owned()
+    }
 
     /// Says what was found out while reading.
     fn finish(&mut self, _notes: &mut Notes) {}

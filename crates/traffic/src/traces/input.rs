@@ -109,6 +109,17 @@ impl Head {
             .filter(|(_, line)| !line.is_empty())
     }
 
+    /// The first JSON object, of a list or of lines, as far as it lies in the beginning; what is no object is empty.
+    pub fn first_object(&self) -> &[u8] {
+        let text = self.bytes.trim_ascii_start();
+        let text = text.strip_prefix(b"[").map_or(text, <[u8]>::trim_ascii_start);
+        let mut values = serde_json::Deserializer::from_slice(text).into_iter::<serde::de::IgnoredAny>();
+        match values.next() {
+            Some(Ok(_)) if text.starts_with(b"{") => &text[..values.byte_offset()],
+            _ => b"",
+        }
+    }
+
     /// The first line that is not blank.
     pub fn first_line(&self) -> &[u8] {
         self.lines().next().map_or(b"", |(_, line)| line)

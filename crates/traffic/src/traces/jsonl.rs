@@ -1,8 +1,10 @@
-//! One JSON object per line, with the wanted values at paths such as `request.user.id`.
+//! One JSON object per line, or one list of objects, with the wanted values at paths such as `request.user.id`.
 
 use super::columns::{Columns, list};
+use super::elements::Elements;
 use super::fault::Fault;
 use super::format::{Clock, Format, Notes, Rows, Setup};
+use super::input::Input;
 use super::lines::Lines;
 use super::role::Role;
 use super::row::Row;
@@ -14,13 +16,14 @@ use std::fmt;
 /// The entry of the registry.
 pub(super) const FORMAT: Format = Format {
     name: "jsonl",
-    summary: "one JSON object per line (JSONL, NDJSON)",
-    recognised_by: "a first line that is a JSON object",
+    summary: "one JSON object per line (JSONL, NDJSON), or one JSON list of objects",
+    recognised_by: "a first line that is a JSON object, or a list that begins with one",
     time: "a field such as timestamp, ts, time; or columns.time, a path with dots",
     key: "a field such as key, client_ip, user_id, id; or columns.key",
     cost: "a field cost, permits or weight; or columns.cost; 1 when there is none",
     detect: |head| {
-        head.first_line().starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(head.first_line()).is_ok()
+        let first = head.first_object();
+        !first.is_empty() && (head.bytes.trim_ascii_start().starts_with(b"[") || head.first_line() == first)
     },
     open: |setup| Objects::open(setup, None).map(|objects| Box::new(objects) as Box<dyn Rows>),
 };
@@ -28,9 +31,20 @@ pub(super) const FORMAT: Format = Format {
 /// Lines from which the names of fields are learnt.
 const LEARNT: usize = 100;
 
+/// Whether `object` is a JSON object of which `test` holds.
+pub(super) fn has_fields(object: &[u8], test: impl Fn(&serde_json::Value) -> bool) -> bool {
+    object.starts_with(b"{") && serde_json::from_slice(object).is_ok_and(|value| test(&value))
+}
+
+/// Where the objects of a file are.
+enum Text {
+    Lines(Lines),
+    List(Elements),
+}
+
 /// A file of objects that is being read.
 pub(super) struct Objects {
-    lines: Lines,
+    text: Text,
     wanted: Tree,
     columns: Columns,
     times: Times,
@@ -42,11 +56,18 @@ impl Objects {
     /// Begins to read; `times` when the format fixes how they are written.
     pub fn open(setup: Setup<'_>, times: Option<Times>) -> Result<Objects, Box<Fault>> {
         let mut names = Vec::new();
-        for (_, line) in setup.input.head.lines().take(LEARNT) {
+        let Input { head, reader, .. } = setup.input;
+        let is_list = head.bytes.trim_ascii_start().starts_with(b"[");
+        let mut learn = |object: &[u8]| {
             // The last line of the head may be cut, and a broken one is reported when its turn comes.
-            if let Ok(value) = serde_json::from_slice(line) {
+            if let Ok(value) = serde_json::from_slice(object) {
                 leaves(&value, &mut String::new(), &mut names);
             }
+        };
+        if is_list {
+            learn(head.first_object());
+        } else {
+            head.lines().take(LEARNT).for_each(|(_, line)| learn(line));
         }
         let columns = Columns::find(setup.spec, &names, setup.notes)?;
         let time = columns.one(Role::Time).ok_or_else(|| {
@@ -64,13 +85,18 @@ impl Objects {
             wanted.insert(&names[place], place);
         }
         let values = vec![Vec::new(); names.len()];
-        Ok(Objects { lines: Lines::new(setup.input.reader), wanted, columns, times, values })
+        let text = if is_list { Text::List(Elements::new(reader)) } else { Text::Lines(Lines::new(reader)) };
+        Ok(Objects { text, wanted, columns, times, values })
     }
 }
 
 impl Rows for Objects {
     fn next(&mut self, row: &mut Row) -> Result<bool, Box<Fault>> {
-        let Some((number, line)) = self.lines.next()? else { return Ok(false) };
+        let object = match &mut self.text {
+            Text::Lines(lines) => lines.next()?,
+            Text::List(elements) => elements.next()?,
+        };
+        let Some((number, line)) = object else { return Ok(false) };
         for value in &mut self.values {
             value.clear();
         }
@@ -90,11 +116,14 @@ impl Rows for Objects {
     }
 
     fn line(&self) -> u64 {
-        self.lines.number()
+        match &self.text {
+            Text::Lines(lines) => lines.number(),
+            Text::List(elements) => elements.number(),
+        }
     }
 
     fn unended(&self) -> bool {
-        self.lines.unended()
+        matches!(&self.text, Text::Lines(lines) if lines.unended())
     }
 
     fn finish(&mut self, notes: &mut Notes) {

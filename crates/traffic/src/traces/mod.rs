@@ -5,25 +5,37 @@
 //! the file, line, column and value.
 
 mod access_log;
+mod agent;
+mod alb;
 mod azure;
 mod checks;
+mod cloudflare;
 mod columns;
 mod compression;
 mod csv;
+mod elements;
 mod fault;
 mod format;
+mod har;
+mod http;
 mod input;
 mod jsonl;
 mod keys;
 mod lines;
+mod litellm;
+mod ltsv;
+mod mooncake;
 mod number;
+mod otlp;
 mod own;
 mod playback;
 mod recorded;
 mod role;
 mod row;
+mod s3;
 mod stream;
 mod time;
+mod w3c;
 
 pub use format::{Clock, Format};
 pub use playback::Playback;
@@ -35,7 +47,23 @@ pub use stream::Stream;
 use crate::{Note, TrafficError};
 
 /// Every format that can be read, the most particular first: a file is read by the first one that recognises it.
-pub const FORMATS: &[Format] = &[own::FORMAT, azure::FORMAT, jsonl::FORMAT, access_log::FORMAT, csv::FORMAT];
+pub const FORMATS: &[Format] = &[
+    own::FORMAT,
+    azure::FORMAT,
+    mooncake::FORMAT,
+    agent::FORMAT,
+    litellm::FORMAT,
+    cloudflare::FORMAT,
+    otlp::FORMAT,
+    har::FORMAT,
+    jsonl::FORMAT,
+    access_log::FORMAT,
+    alb::FORMAT,
+    s3::FORMAT,
+    w3c::FORMAT,
+    ltsv::FORMAT,
+    csv::FORMAT,
+];
 
 /// What a column of a trace can be, as a scenario's `columns` names it.
 pub fn roles() -> impl Iterator<Item = &'static str> {

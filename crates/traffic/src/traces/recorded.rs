@@ -33,7 +33,8 @@ pub struct Recorded {
     pub backward_steps: u64,
     /// How much earlier at most.
     pub largest_backward_step: Nanos,
-    /// The largest length of which all distances between times are multiples; 0 when all times are equal.
+    /// The length below which times say nothing: the one of which all distances between times are multiples or, where
+    /// many requests share a time, the usual distance between those that do not. 0 when all times are equal.
     pub resolution: Nanos,
     /// Most requests at one time.
     pub largest_burst: u64,
@@ -207,7 +208,7 @@ pub(super) fn read(spec: &Trace, mut stream: Stream) -> Result<Recorded, Traffic
         span,
         backward_steps,
         largest_backward_step,
-        resolution: grain.resolution,
+        resolution: grain.resolution(rows),
         largest_burst: grain.largest,
         bytes_read,
         notes: notes.0,

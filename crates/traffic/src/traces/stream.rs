@@ -131,7 +131,7 @@ impl Stream {
 
     fn no_rows(&self) -> Box<Fault> {
         match self.skipped.total {
-            0 => Fault::file(format!("the file has a header and no rows (read as {})", self.format.name)),
+            0 => Fault::file(format!("{} (read as {})", self.rows.nothing(), self.format.name)),
             total => Fault::file(format!("none of the {total} rows can be read: {}", self.skipped.text())),
         }
     }

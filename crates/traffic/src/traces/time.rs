@@ -201,6 +201,7 @@ impl Times {
                     calendar(text, &mut self.day).map_err(|why| Fault::row("time not understood", why))?;
                 self.cut |= cut;
                 self.agree(Notation::Calendar { zoned }, Clock::Wall)?;
+                self.minute = Minute::of(text, at);
                 Ok(at)
             }
         }

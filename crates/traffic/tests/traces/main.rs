@@ -1,6 +1,7 @@
 //! Recorded files: what is read from each, what is said about it, and how what cannot be read is refused.
 
 mod errors;
+mod formats;
 mod handmade;
 mod notes;
 mod playback;

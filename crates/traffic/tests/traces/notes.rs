@@ -34,6 +34,22 @@ fn handmade() {
 }
 
 #[test]
+fn other_formats() {
+    let mut said = String::new();
+    for name in [
+        "mooncake_conversation_2k.jsonl.gz",
+        "claude_chat_alpha.jsonl",
+        "codex_session_alpha.jsonl",
+        "streaming_duplicates.jsonl",
+        "sample_ltsv_all_match.log.gz",
+        "otel_proto_trace.json",
+    ] {
+        said.push_str(&format!("== {name}\n{}", notes(open(&data(name)).unwrap())));
+    }
+    insta::assert_snapshot!(said);
+}
+
+#[test]
 fn refusals_and_request_times() {
     let line = |second: u32, status: u32, took: &str| {
         format!("h - - [10/Oct/2000:13:55:{second:02} -0700] \"GET / HTTP/1.1\" {status} 5 \"-\" \"ua\" {took}\n")

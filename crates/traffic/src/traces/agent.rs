@@ -1,0 +1,236 @@
+//! Session logs of coding agents: JSON lines of many kinds, some of which say what an answer of the model used.
+//!
+//! Claude Code writes `message.usage` several times while an answer streams in; the last one of a message counts, and the
+//! first one is when it was asked. Codex writes `token_count` events with the use of the last call beside the running total;
+//! an event whose total did not move repeats the one before.
+
+use super::fault::Fault;
+use super::format::{Clock, Format, Notes, Rows, Setup};
+use super::lines::Lines;
+use super::number::dollars;
+use super::row::Row;
+use super::time::Times;
+use limiters::Nanos;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::collections::VecDeque;
+
+/// The entry of the registry.
+pub(super) const FORMAT: Format = Format {
+    name: "agent",
+    summary: "session logs of coding agents (Claude Code, Codex), one request per answer",
+    recognised_by: "JSON lines, one of the first with message.usage or payload.info.last_token_usage",
+    time: "timestamp of the first line of an answer",
+    key: "session",
+    cost: "1; input and output tokens, cached ones apart; costUSD is the price",
+    detect: |head| {
+        head.first_line().starts_with(b"{")
+            && head
+                .lines()
+                .take(100)
+                .any(|(_, line)| serde_json::from_slice(line).is_ok_and(|line| Line::says_use(&line)))
+    },
+    open,
+};
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow)]
+    timestamp: Option<&'a RawValue>,
+    #[serde(rename = "sessionId")]
+    session: Option<String>,
+    #[serde(rename = "costUSD", borrow)]
+    cost: Option<&'a RawValue>,
+    message: Option<Message>,
+    payload: Option<Payload>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    id: Option<String>,
+    usage: Option<Usage>,
+}
+
+/// Counts of tokens; `cached` ones are part of `input`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+struct Usage {
+    #[serde(rename = "input_tokens")]
+    input: u64,
+    #[serde(rename = "output_tokens")]
+    output: u64,
+    #[serde(rename = "cache_read_input_tokens")]
+    cache_read: u64,
+    #[serde(rename = "cache_creation_input_tokens")]
+    cache_write: u64,
+    #[serde(rename = "cached_input_tokens")]
+    cached: u64,
+}
+
+#[derive(Deserialize)]
+struct Payload {
+    id: Option<String>,
+    info: Option<Info>,
+}
+
+#[derive(Deserialize)]
+struct Info {
+    last_token_usage: Option<Usage>,
+    total_token_usage: Option<Usage>,
+}
+
+impl Line<'_> {
+    fn says_use(line: &Line<'_>) -> bool {
+        let claude = line.message.as_ref().is_some_and(|message| message.usage.is_some());
+        let info = line.payload.as_ref().and_then(|payload| payload.info.as_ref());
+        claude || info.is_some_and(|info| info.last_token_usage.is_some())
+    }
+}
+
+/// A request as it is known so far.
+struct Answer {
+    at: Nanos,
+    session: u32,
+    usage: Usage,
+    microusd: u64,
+}
+
+struct Agent {
+    lines: Lines,
+    times: Times,
+    answers: VecDeque<Answer>,
+    /// Where the answer to a message stands.
+    by_id: HashMap<String, usize>,
+    sessions: Vec<String>,
+    /// The session that Codex named last, and its running total.
+    session: String,
+    total: Option<Usage>,
+    read: bool,
+    merged: u64,
+    others: u64,
+    cache_read: u64,
+    cache_write: u64,
+}
+
+fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
+    setup.no_columns()?;
+    Ok(Box::new(Agent {
+        lines: Lines::new(setup.input.reader),
+        times: Times::new("timestamp", None)?,
+        answers: VecDeque::new(),
+        by_id: HashMap::new(),
+        sessions: Vec::new(),
+        session: String::new(),
+        total: None,
+        read: false,
+        merged: 0,
+        others: 0,
+        cache_read: 0,
+        cache_write: 0,
+    }))
+}
+
+impl Agent {
+    /// Reads all lines, since a later one may change an earlier answer.
+    fn read_all(&mut self) -> Result<(), Box<Fault>> {
+        while let Some((number, bytes)) = self.lines.next()? {
+            let broken = |error: serde_json::Error| {
+                let message = format!("not a line of a session log (goes wrong at character {})", error.column());
+                Fault::row("not a JSON object", message).at(number).value(bytes)
+            };
+            let line: Line<'_> = serde_json::from_slice(bytes).map_err(broken)?;
+            if let Some(id) = line.payload.as_ref().and_then(|payload| payload.id.clone()) {
+                self.session = id;
+            }
+            let (id, usage) = match (line.message, line.payload.and_then(|payload| payload.info)) {
+                (Some(Message { id, usage: Some(usage) }), _) => (id, usage),
+                (_, Some(Info { last_token_usage: Some(usage), total_token_usage })) => {
+                    if total_token_usage.is_some() && self.total == total_token_usage {
+                        self.merged += 1;
+                        continue;
+                    }
+                    self.total = total_token_usage;
+                    let input = usage.input.saturating_sub(usage.cached);
+                    (None, Usage { input, cache_read: usage.cached, ..usage })
+                }
+                _ => {
+                    self.others += 1;
+                    continue;
+                }
+            };
+            let time = line.timestamp.map_or("", |raw| raw.get().trim_matches('"'));
+            let at = self.times.read(time.as_bytes()).map_err(|fault| fault.at(number))?;
+            let price = line.cost.map_or("0", RawValue::get);
+            let price = if price == "null" { "0" } else { price };
+            let microusd = dollars(price.as_bytes()).map_err(|fault| fault.at(number).column("costUSD"))?;
+            if let Some(known) = id.as_ref().and_then(|id| self.by_id.get(id)) {
+                let answer = &mut self.answers[*known];
+                (answer.usage, answer.microusd) = (usage, microusd);
+                self.merged += 1;
+                continue;
+            }
+            if let Some(id) = id {
+                self.by_id.insert(id, self.answers.len());
+            }
+            let session = line.session.unwrap_or_else(|| self.session.clone());
+            let place = self.sessions.iter().rposition(|known| *known == session).unwrap_or_else(|| {
+                self.sessions.push(session);
+                self.sessions.len() - 1
+            });
+            self.answers.push_back(Answer { at, session: place as u32, usage, microusd });
+        }
+        self.read = true;
+        self.by_id.clear();
+        Ok(())
+    }
+}
+
+impl Rows for Agent {
+    fn next(&mut self, row: &mut Row) -> Result<bool, Box<Fault>> {
+        if !self.read {
+            self.read_all()?;
+        }
+        let Some(answer) = self.answers.pop_front() else { return Ok(false) };
+        let Answer { at, session, usage, microusd } = answer;
+        row.at = at;
+        row.key.extend_from_slice(self.sessions[session as usize].as_bytes());
+        (row.input_tokens, row.output_tokens) = (usage.input, usage.output);
+        (row.cache_read_tokens, row.cache_write_tokens) = (usage.cache_read, usage.cache_write);
+        row.microusd = microusd;
+        self.cache_read = self.cache_read.saturating_add(usage.cache_read);
+        self.cache_write = self.cache_write.saturating_add(usage.cache_write);
+        Ok(true)
+    }
+
+    fn clock(&self) -> Clock {
+        self.times.clock()
+    }
+
+    fn line(&self) -> u64 {
+        self.lines.number()
+    }
+
+    fn unended(&self) -> bool {
+        !self.read && self.lines.unended()
+    }
+
+    fn finish(&mut self, notes: &mut Notes) {
+        self.times.finish(notes);
+        if self.merged > 0 {
+            notes.guess(format!(
+                "{} lines repeat or continue an answer and are merged into it: the last use counts",
+                self.merged
+            ));
+        }
+        if self.others > 0 {
+            notes.guess(format!("{} lines say nothing of tokens and are no requests", self.others));
+        }
+        if self.cache_read + self.cache_write > 0 {
+            notes.guess(format!(
+                "{} tokens read from a cache and {} written to one are not counted as input tokens; only the price has them in it",
+                self.cache_read, self.cache_write
+            ));
+        }
+    }
+}
