@@ -74,8 +74,8 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyRule>, ParamError> {
     Ok(Box::new(wide))
 }
 
-/// An instant in units of 1/R ns: `u64` where R = 1, and `u128` elsewhere.
-pub trait Instant: Copy + Ord + Debug + Default + Sub<Output = Self> + Send + Sync + 'static {
+/// The integer a [`Gcra`] keeps instants in, in units of 1/R ns: `u64` where R = 1, and `u128` elsewhere.
+pub trait GcraWord: Copy + Ord + Debug + Default + Sub<Output = Self> + Send + Sync + 'static {
     /// Largest number of units in a nanosecond, and largest τ + T in units.
     const MAX: (u64, u128);
     /// The instant `now`, given the units in a nanosecond; or an amount of `per` units each.
@@ -90,7 +90,7 @@ pub trait Instant: Copy + Ord + Debug + Default + Sub<Output = Self> + Send + Sy
     fn plus(self, other: u128) -> Self;
 }
 
-impl Instant for u64 {
+impl GcraWord for u64 {
     const MAX: (u64, u128) = (1, 1 << 62);
     #[inline]
     fn product(now: u64, units: u64) -> u64 {
@@ -111,7 +111,7 @@ impl Instant for u64 {
     }
 }
 
-impl Instant for u128 {
+impl GcraWord for u128 {
     const MAX: (u64, u128) = (1 << 62, 1 << 120);
     #[inline]
     fn product(now: u64, units: u64) -> u128 {
@@ -134,7 +134,7 @@ impl Instant for u128 {
 
 /// A GCRA limiter. `I` is the word it keeps time in; with `u64` it is exact while TAT is before the end of [`Nanos`].
 #[derive(Clone, Debug)]
-pub struct Gcra<I: Instant> {
+pub struct Gcra<I: GcraWord> {
     rate: Rate,
     /// τ + T in units of 1/R ns.
     ceiling: I,
@@ -148,7 +148,7 @@ pub struct State<I> {
     tat: I,
 }
 
-impl<I: Instant> Gcra<I> {
+impl<I: GcraWord> Gcra<I> {
     /// A limiter with the emission interval P/R ns of `rate` and a `tolerance` in units of 1/R ns. `None` when they do not fit
     /// `I`.
     pub fn new(rate: Rate, tolerance: u128) -> Option<Gcra<I>> {
@@ -178,7 +178,7 @@ impl<I: Instant> Gcra<I> {
     }
 }
 
-impl<I: Instant> Rule for Gcra<I> {
+impl<I: GcraWord> Rule for Gcra<I> {
     type State = State<I>;
 
     fn fresh(&self) -> State<I> {

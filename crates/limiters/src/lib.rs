@@ -120,7 +120,7 @@ pub use atomic_fixed_window::AtomicFixedWindow;
 pub use atomic_gcra::AtomicGcra;
 pub use clamp::Clamp;
 pub use fixed_window::{Anchor, FixedWindow};
-pub use gcra::{Gcra, Instant};
+pub use gcra::{Gcra, GcraWord};
 pub use guard::{Accounting, Guard, Ledger, Response, RetryAfter, Scope};
 pub use hash::{KeyHash, KeyHasher};
 pub use keyed::Keyed;

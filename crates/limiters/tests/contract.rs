@@ -234,3 +234,17 @@ fn blocks_decide_as_single_requests_do() {
         Ok(())
     });
 }
+
+/// What a limiter remembers depends on its parameters and on the traffic of a window, not on how long it has run.
+#[test]
+fn memory_does_not_grow_with_time() {
+    for subject in subjects() {
+        let mut limiter = subject.rule.limiter();
+        let gap = subject.quota.window / 3 + 1;
+        let mut run = |turns: std::ops::Range<u64>| {
+            turns.for_each(|turn| _ = limiter.try_acquire(turn * gap, 1));
+            limiter.state_bytes()
+        };
+        assert_eq!(run(0..20), run(20..2_000), "{}", subject.label);
+    }
+}

@@ -19,14 +19,17 @@ fn agree(quota: Quota, capacity: u64, charges: bool, rules: &[Box<dyn AnyRule>])
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let result = runner.run(&steps(80), |steps| {
         let mut limiters: Vec<_> = rules.iter().map(|rule| rule.limiter()).collect();
-        let mut now = DAY;
+        let mut times = vec![DAY];
         for (index, step) in steps.iter().enumerate() {
-            now += step.gap(quota);
+            let now = times[index] + step.gap(quota);
+            times.push(now);
+            // Refunds are of what was taken a few instants ago, which a window may have forgotten.
+            let taken_at = times[(index + 1).saturating_sub(step.cost(8) as usize)];
             let cost = step.cost(capacity);
             let answers = limiters.iter_mut().map(|limiter| {
                 match index % 8 {
                     3 if charges => limiter.charge(now, cost),
-                    6 if charges => limiter.refund(now, now, cost),
+                    6 if charges => limiter.refund(now, taken_at, cost),
                     _ => {}
                 }
                 let decision = limiter.decide(now, cost);
