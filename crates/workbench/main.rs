@@ -1,1 +1,36 @@
-fn main() {}
+//! The `workbench` command: one file per subcommand, all defined in `cli.rs`.
+
+mod check;
+mod cli;
+mod extras;
+mod list;
+mod problem;
+mod progress;
+mod provenance;
+mod redraw;
+mod run;
+mod schema;
+mod seeds;
+mod trace_args;
+mod traffic_csv;
+
+use clap::Parser;
+use cli::{Cli, Command};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::Check(args) => check::check(&args),
+        Command::List(args) => list::list(&args),
+        Command::Report(args) => redraw::redraw(&args),
+        Command::Traffic(args) => traffic_csv::traffic(&args),
+        Command::Schema => schema::schema(),
+        Command::Completions { shell } => extras::completions(shell),
+        Command::Man => extras::man(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => problem.report(),
+    }
+}

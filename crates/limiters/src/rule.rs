@@ -55,6 +55,12 @@ pub trait Rule: Clone + Send + Sync + 'static {
         false
     }
 
+    /// Permits that were handed to a fresh state until `end`, spent or overflowed, the initial ones included; `None` for
+    /// rules that do not refill. Rounded down.
+    fn supply(&self, _end: Nanos) -> Option<u128> {
+        None
+    }
+
     /// The proven envelope: the most permits this rule lets start in any closed interval `[s, s + tau]`, for requests of
     /// at most `max_cost` permits each, without charges or refunds. `None` where nothing is proven or nothing bounds it.
     fn envelope(&self, tau: Nanos, max_cost: u64) -> Option<u128>;
@@ -146,6 +152,9 @@ pub trait AnyRule: Send + Sync {
     /// See [`Rule::delays`].
     fn delays(&self) -> bool;
 
+    /// See [`Rule::supply`].
+    fn supply(&self, end: Nanos) -> Option<u128>;
+
     /// See [`Rule::envelope`].
     fn envelope(&self, tau: Nanos, max_cost: u64) -> Option<u128>;
 
@@ -171,6 +180,10 @@ impl<R: Rule> AnyRule for R {
 
     fn delays(&self) -> bool {
         Rule::delays(self)
+    }
+
+    fn supply(&self, end: Nanos) -> Option<u128> {
+        Rule::supply(self, end)
     }
 
     fn envelope(&self, tau: Nanos, max_cost: u64) -> Option<u128> {

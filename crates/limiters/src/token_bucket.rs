@@ -154,6 +154,11 @@ impl<W: Word> Rule for TokenBucket<W> {
         Level::scaled(self.level_at(state, now).wide(), self.capacity.wide(), self.rate.per().into())
     }
 
+    fn supply(&self, end: Nanos) -> Option<u128> {
+        let initial = self.initial.wide() / i128::from(self.rate.per());
+        Some(initial as u128 + self.rate.in_time(end.saturating_sub(self.origin)))
+    }
+
     fn envelope(&self, tau: Nanos, _max_cost: u64) -> Option<u128> {
         Some(bucket_envelope(self.permits, self.rate, tau))
     }

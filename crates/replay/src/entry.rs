@@ -29,6 +29,9 @@ impl Comparison {
 /// A bound on permits started in a closed interval: (length, largest cost of a request) to permits.
 pub type Bound = Arc<dyn Fn(Nanos, u64) -> Option<u128> + Send + Sync>;
 
+/// Permits given until an absolute time.
+pub type Supply = Arc<dyn Fn(Nanos) -> Option<u128> + Send + Sync>;
+
 /// A limiter to run, with what is known of it.
 #[derive(Clone)]
 pub struct Entry {
@@ -50,6 +53,8 @@ pub struct Entry {
     pub delays: bool,
     /// Its proven bound: of one key where each key has its own limiter.
     pub bound: Bound,
+    /// Permits that it was given until an absolute time, spent or not; `None` where that is not a question.
+    pub supply: Supply,
     /// Makes it, fresh.
     pub make: Arc<dyn Fn() -> Box<dyn Gate> + Send + Sync>,
 }
@@ -66,7 +71,7 @@ impl Entry {
         rule: Box<dyn AnyRule>,
     ) -> Entry {
         let rule: Arc<dyn AnyRule> = rule.into();
-        let bounding = Arc::clone(&rule);
+        let (bounding, supplying) = (Arc::clone(&rule), Arc::clone(&rule));
         Entry {
             label: label.into(),
             algorithm: algorithm.into(),
@@ -77,7 +82,8 @@ impl Entry {
             per_key,
             delays: rule.delays(),
             bound: Arc::new(move |tau, max_cost| bounding.envelope(tau, max_cost)),
-            make: Arc::new(move || Box::new(StoreGate(rule.store(per_key)))),
+            supply: Arc::new(move |end| if per_key { None } else { supplying.supply(end) }),
+            make: Arc::new(move || Box::new(StoreGate { store: rule.store(per_key), meter })),
         }
     }
 }

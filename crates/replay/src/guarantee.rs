@@ -70,15 +70,20 @@ fn best(algorithm: &Algorithm, limit: u64, window: Nanos, sample: &Sample<'_>) -
     tried.into_iter().rev().max_by_key(|(_, sum)| sum.permits)
 }
 
-/// The rule of each registered algorithm that keeps the promise and admits most of the sample.
-pub fn rivals(limit: u64, window: Nanos, sample: &Sample<'_>) -> Vec<(&'static Algorithm, Box<dyn AnyRule>)> {
-    let algorithms: Vec<_> = ALGORITHMS.iter().filter(|algorithm| algorithm.default).collect();
+/// The rule of each registered algorithm that is `wanted`, keeps the promise and admits most of the sample.
+pub fn rivals(
+    limit: u64,
+    window: Nanos,
+    wanted: &dyn Fn(&str) -> bool,
+    sample: &Sample<'_>,
+) -> Vec<(&'static Algorithm, Box<dyn AnyRule>)> {
+    let algorithms: Vec<_> = ALGORITHMS.iter().filter(|algorithm| wanted(algorithm.name)).collect();
     let pick = |algorithm: &'static Algorithm| Some((algorithm, best(algorithm, limit, window, sample)?.0));
     algorithms.into_par_iter().filter_map(pick).collect()
 }
 
 /// The curve of refused share against guaranteed peak, for guarantees around `limit`.
-pub fn curve(limit: u64, window: Nanos, sample: &Sample<'_>) -> Vec<GuaranteeRow> {
+pub fn curve(limit: u64, window: Nanos, wanted: &dyn Fn(&str) -> bool, sample: &Sample<'_>) -> Vec<GuaranteeRow> {
     let requests: u64 = sample.batches.iter().map(|batch| batch.len() as u64).sum();
     // Quarters of the limit up to twice it, then doublings: dense where a person would move the limit.
     let mut guarantees: Vec<u64> = [1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32]
@@ -86,7 +91,7 @@ pub fn curve(limit: u64, window: Nanos, sample: &Sample<'_>) -> Vec<GuaranteeRow
         .map(|quarters| (u128::from(limit) * quarters / 4).clamp(1, u64::MAX.into()) as u64)
         .collect();
     guarantees.dedup();
-    let algorithms: Vec<_> = ALGORITHMS.iter().filter(|algorithm| algorithm.default).collect();
+    let algorithms: Vec<_> = ALGORITHMS.iter().filter(|algorithm| wanted(algorithm.name)).collect();
     let points: Vec<_> = algorithms.iter().flat_map(|&a| guarantees.iter().map(move |&g| (a, g))).collect();
     let row = |(algorithm, guaranteed_permits): (&'static Algorithm, u64)| {
         let (rule, sum) = best(algorithm, guaranteed_permits, window, sample)?;

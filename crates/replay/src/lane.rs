@@ -1,16 +1,17 @@
 //! A lane: one limiter with its measurements, fed the same batches as every other lane.
 
 use crate::measure::{Measure, Setup};
-use limiters::{Batch, Level, Meter, Nanos, Outcome, Store};
+use limiters::{Batch, Level, Meter, Nanos, Outcome, Request, Stack, Store};
+use std::ops::Range;
 
 /// What a lane asks: a store of limiters under one meter, or a stack of guards.
 pub trait Gate: Send {
-    /// Decides requests `range` of the batch in order.
-    fn run(&mut self, batch: &Batch, cost: &[u64], range: std::ops::Range<usize>, out: &mut [Outcome]);
+    /// Decides requests `range` of the batch in order; `cost` is what the lane's meter counts, for the whole batch.
+    fn run(&mut self, batch: &Batch, cost: &[u64], range: Range<usize>, out: &mut [Outcome]);
     /// The answer to a request, with nothing changed; `None` where that cannot be had.
-    fn peek(&self, key: u64, now: Nanos, cost: u64) -> Option<Outcome>;
+    fn peek(&self, request: &Request) -> Option<Outcome>;
     /// See [`limiters::Limiter::retry_after`].
-    fn retry_after(&self, key: u64, now: Nanos, cost: u64) -> Option<Nanos>;
+    fn retry_after(&self, request: &Request) -> Option<Nanos>;
     /// See [`limiters::Limiter::level`]; of key 0 where each key has its own.
     fn level(&self, now: Nanos) -> Option<Level>;
     /// Bytes of state of one key.
@@ -20,26 +21,62 @@ pub trait Gate: Send {
 }
 
 /// A store of limiters.
-pub struct StoreGate(pub Box<dyn Store + Send>);
+pub struct StoreGate {
+    /// The limiters.
+    pub store: Box<dyn Store + Send>,
+    /// What they count.
+    pub meter: Meter,
+}
 
 impl Gate for StoreGate {
-    fn run(&mut self, batch: &Batch, cost: &[u64], range: std::ops::Range<usize>, out: &mut [Outcome]) {
-        self.0.run(&batch.key[range.clone()], &batch.at[range.clone()], &cost[range], out);
+    fn run(&mut self, batch: &Batch, cost: &[u64], range: Range<usize>, out: &mut [Outcome]) {
+        self.store.run(&batch.key[range.clone()], &batch.at[range.clone()], &cost[range], out);
     }
-    fn peek(&self, key: u64, now: Nanos, cost: u64) -> Option<Outcome> {
-        Some(self.0.peek(key, now, cost))
+    fn peek(&self, request: &Request) -> Option<Outcome> {
+        Some(self.store.peek(request.key, request.at, self.meter.of(request)))
     }
-    fn retry_after(&self, key: u64, now: Nanos, cost: u64) -> Option<Nanos> {
-        self.0.retry_after(key, now, cost)
+    fn retry_after(&self, request: &Request) -> Option<Nanos> {
+        self.store.retry_after(request.key, request.at, self.meter.of(request))
     }
     fn level(&self, now: Nanos) -> Option<Level> {
-        Some(self.0.level(0, now))
+        Some(self.store.level(0, now))
     }
     fn state_bytes(&self) -> usize {
-        self.0.state_bytes()
+        self.store.state_bytes()
     }
     fn max_live_keys(&self) -> usize {
-        self.0.max_live_keys()
+        self.store.max_live_keys()
+    }
+}
+
+/// A stack of guards. Open-loop traffic knows what a call costs when it asks, so calls are settled at once.
+pub struct StackGate(pub Stack);
+
+impl Gate for StackGate {
+    fn run(&mut self, batch: &Batch, _: &[u64], range: Range<usize>, out: &mut [Outcome]) {
+        for (index, out) in range.zip(out) {
+            let request = batch.get(index);
+            let verdict = self.0.try_acquire(&request);
+            *out = verdict.outcome;
+            if let Some(ticket) = verdict.ticket {
+                self.0.settle(request.at, ticket, &request);
+            }
+        }
+    }
+    fn peek(&self, request: &Request) -> Option<Outcome> {
+        Some(self.0.peek(request))
+    }
+    fn retry_after(&self, request: &Request) -> Option<Nanos> {
+        self.0.retry_after(request)
+    }
+    fn level(&self, now: Nanos) -> Option<Level> {
+        self.0.level(0, now)
+    }
+    fn state_bytes(&self) -> usize {
+        self.0.guards().iter().filter_map(|guard| guard.store()).map(|store| store.state_bytes()).sum()
+    }
+    fn max_live_keys(&self) -> usize {
+        self.0.guards().iter().filter_map(|guard| guard.store()).map(|store| store.max_live_keys()).max().unwrap_or(1)
     }
 }
 
@@ -85,7 +122,7 @@ impl Lane {
     }
 
     /// Decides and measures a batch. `sink` sees each block with its decisions.
-    pub fn feed(&mut self, batch: &Batch, mut sink: impl FnMut(&Batch, &[u64], std::ops::Range<usize>, &[Outcome])) {
+    pub fn feed(&mut self, batch: &Batch, mut sink: impl FnMut(&Batch, &[u64], Range<usize>, &[Outcome])) {
         let mut clamped = std::mem::take(&mut self.clamped);
         let batch = match self.clamp(batch, &mut clamped) {
             true => &clamped,
@@ -107,7 +144,7 @@ impl Lane {
         self.clamped = clamped;
     }
 
-    fn block(&mut self, batch: &Batch, cost: &[u64], range: std::ops::Range<usize>) {
+    fn block(&mut self, batch: &Batch, cost: &[u64], range: Range<usize>) {
         let gate = &self.gate;
         self.measure.levels_until(batch.at[range.start], |at| gate.level(at).map(|level| level.available_milli));
         self.out.resize(range.len(), Outcome::Refused);
@@ -117,7 +154,7 @@ impl Lane {
                 for index in range.clone() {
                     // Who would have to wait longer leaves before joining, so the limiter is not charged.
                     let now = batch.at[index];
-                    let start = self.gate.peek(batch.key[index], now, cost[index]).and_then(|o| o.starts(now));
+                    let start = self.gate.peek(&batch.get(index)).and_then(|outcome| outcome.starts(now));
                     let out = &mut self.out[index - range.start..][..1];
                     out[0] = Outcome::Refused;
                     if start.is_none_or(|start| start - now <= patience) {
@@ -131,18 +168,19 @@ impl Lane {
         self.seen += range.len() as u64;
         let last = range.end - 1;
         if self.out[range.len() - 1] == Outcome::Refused {
-            self.judge_hint(batch.key[last], batch.at[last], cost[last]);
+            self.judge_hint(&batch.get(last));
         }
     }
 
     /// Whether the promised wait is enough, and not a nanosecond too long.
-    fn judge_hint(&mut self, key: u64, now: Nanos, cost: u64) {
-        let passes = |at| self.gate.peek(key, at, cost).is_some_and(Outcome::passes);
+    fn judge_hint(&mut self, request: &Request) {
+        let passes = |at| self.gate.peek(&Request { at, ..*request }).is_some_and(Outcome::passes);
         // With patience a refusal may come from the caller's side, which no limiter promises anything about.
-        if self.gate.peek(key, now, cost) != Some(Outcome::Refused) {
+        if self.gate.peek(request) != Some(Outcome::Refused) {
             return;
         }
-        let honest = match self.gate.retry_after(key, now, cost) {
+        let now = request.at;
+        let honest = match self.gate.retry_after(request) {
             Some(wait) => wait > 0 && passes(now.saturating_add(wait)) && !passes(now + wait - 1),
             None => !passes(Nanos::MAX / 4),
         };

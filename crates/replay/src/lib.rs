@@ -1,5 +1,6 @@
 //! What happens when traffic meets limiters: scenario files, the loop, measurements, expectations, overhead.
 
+mod decisions;
 pub mod diagnose;
 pub mod engine;
 pub mod entry;
@@ -7,5 +8,13 @@ pub mod expect;
 pub mod guarantee;
 pub mod lane;
 pub mod measure;
+mod open;
+pub mod overhead;
+mod plan;
 pub mod rows;
+mod run;
 pub mod scenario;
+mod summarise;
+
+pub use open::{FileRead, Opened, open};
+pub use run::{Options, Progress, Run, run};

@@ -51,6 +51,8 @@ pub struct Measure {
     pub never_fits: u64,
     /// See [`Measure::admitted`].
     pub delayed: u64,
+    /// Most permits of one admitted request.
+    pub largest: u64,
     /// Permits asked for.
     pub offered_permits: u64,
     /// Permits admitted.
@@ -65,6 +67,8 @@ pub struct Measure {
     pub recovery: Option<Nanos>,
     /// Time of the first and last arrival, absolute.
     pub arrivals: Option<(Nanos, Nanos)>,
+    /// Longest wait of an admitted request.
+    pub longest_wait: Nanos,
     /// Waits of admitted requests; only for shapers.
     pub waits: Option<Histogram<u64>>,
     /// See [`Timeline`].
@@ -122,6 +126,7 @@ impl Measure {
             refused: 0,
             never_fits: 0,
             delayed: 0,
+            largest: 0,
             offered_permits: 0,
             admitted_permits: 0,
             falsely_refused: 0,
@@ -129,6 +134,7 @@ impl Measure {
             longest_streak: 0,
             recovery: None,
             arrivals: None,
+            longest_wait: 0,
             // Four digits: three cannot tell p99.9 from p99.99 of 1..=10000.
             waits: setup.shaper.then(|| Histogram::new(4).expect("four significant digits are supported")),
             timeline: Timeline::new(setup.start, setup.bin, setup.bins),
@@ -204,6 +210,7 @@ impl Measure {
             };
             if passes {
                 self.admitted += 1;
+                self.largest = self.largest.max(cost);
                 bin.admitted += cost;
                 bin.trailing = bin.trailing.max(self.trailing.add(at, cost));
                 if self.streak > 0 {
@@ -217,6 +224,7 @@ impl Measure {
                         self.delayed += 1;
                         bin.delayed += cost;
                     }
+                    self.longest_wait = self.longest_wait.max(start - at);
                     if let Some(waits) = &mut self.waits {
                         waits.saturating_record(start - at);
                     }

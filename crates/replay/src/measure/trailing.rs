@@ -44,9 +44,4 @@ impl Trailing {
         self.sum += cost;
         self.sum
     }
-
-    /// Bytes remembered.
-    pub fn is_idle(&self) -> bool {
-        self.sum == 0
-    }
 }

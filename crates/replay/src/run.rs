@@ -1,0 +1,261 @@
+//! A run: one scenario, all its limiters, everything measured.
+
+use crate::decisions::{DecisionSink, Decisions};
+use crate::engine::{self, NoSink, Sink};
+use crate::entry::{Comparison, Entry};
+use crate::guarantee::{self, Sample};
+use crate::lane::Lane;
+use crate::measure::{Setup, round_width};
+use crate::open::{FileRead, open};
+use crate::rows::{EnvelopeRow, GuaranteeRow, KeyRow, NoteRow, OverheadRow, SummaryRow, TimelineRow, WaitRow};
+use crate::scenario::Scenario;
+use crate::summarise::{Context, rows};
+use crate::{expect, overhead, plan};
+use limiters::{Batch, Nanos, Quota};
+use std::path::Path;
+use traffic::{Note, NoteKind, Source};
+
+/// What a run is asked for beside its scenario.
+pub struct Options<'a> {
+    /// Seed of every random draw.
+    pub seed: u64,
+    /// Whether decisions are timed, after everything else.
+    pub overhead: bool,
+    /// Folder that receives `decisions.csv`, when decisions are wanted.
+    pub decisions: Option<&'a Path>,
+    /// Hears how many more requests every limiter has seen, and at first how many there will be, if that is known.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// About so many requests there will be.
+    Expected(Option<u64>),
+    /// So many more were seen by every limiter.
+    Seen(u64),
+}
+
+/// What came out.
+#[derive(Clone, Debug, Default)]
+#[allow(missing_docs)] // a field for each CSV file, named after it
+pub struct Run {
+    /// Rows of the CSV files.
+    pub summary: Vec<SummaryRow>,
+    pub timeline: Vec<TimelineRow>,
+    pub envelope: Vec<EnvelopeRow>,
+    pub guarantee: Vec<GuaranteeRow>,
+    pub waits: Vec<WaitRow>,
+    pub keys: Vec<KeyRow>,
+    pub notes: Vec<NoteRow>,
+    pub overhead: Vec<OverheadRow>,
+    /// Recorded files that were read.
+    pub files: Vec<FileRead>,
+    /// Absolute time of t = 0, and the length of the run.
+    pub start: Nanos,
+    pub duration: Nanos,
+    /// Requests that every limiter saw.
+    pub requests: u64,
+    /// Expectations that do not hold, and measured values above their proven bound; a line each.
+    pub broken: Vec<String>,
+}
+
+/// The choice of equal-guarantee parameters looks at so many requests from the start.
+const SAMPLE: usize = 1_000_000;
+/// Points of the equal-guarantee curve look at so many.
+const CURVE_SAMPLE: usize = 65_536;
+/// Batches that the overhead pass times for each limiter and path.
+const OVERHEAD_ROUNDS: usize = 25;
+/// Memory for the starts that envelopes remember, over all limiters.
+const ENVELOPE_BYTES: usize = 512 << 20;
+
+/// Runs `scenario`.
+///
+/// # Errors
+/// A complete text: what input is at fault and why.
+pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
+    let mut opened = open(scenario, options.seed).map_err(|error| error.to_string())?;
+    let (start, duration) = (opened.start, opened.duration);
+    let mut notes = scenario.notes.clone();
+    notes.append(&mut opened.notes);
+    let traffic = &mut opened.traffic;
+    (options.progress)(Progress::Expected(traffic.expected()));
+    let ahead = engine::read_ahead(traffic, SAMPLE).map_err(|error| error.to_string())?;
+    if ahead.is_empty() {
+        return Err(format!("{}: the traffic has no request within the run", scenario.path.display()));
+    }
+    let quota = scenario.quota.quota;
+    let fault = |error: limiters::ParamError| format!("{}: {error}", scenario.path.display());
+    let planned = plan::entries(scenario, start, options.seed).map_err(fault)?;
+    let (mut entries, guarantee) = rivals(scenario, &planned, &ahead, start, &mut notes);
+    entries.extend(planned);
+
+    let taus = window_lengths(quota, scenario);
+    let bin = scenario.bin.unwrap_or_else(|| round_width(duration));
+    let budget = ENVELOPE_BYTES / 16 / entries.len();
+    let lane = |entry: &Entry| {
+        let setup = Setup {
+            quota: entry.quota,
+            taus: &taus,
+            start,
+            bin,
+            bins: duration.div_ceil(bin).try_into().unwrap_or(usize::MAX),
+            per_key: entry.per_key,
+            shaper: entry.delays,
+            budget,
+        };
+        Lane::new((entry.make)(), entry.meter, scenario.patience, &setup)
+    };
+    let end = start.saturating_add(duration);
+    let (lanes, requests) = match options.decisions {
+        None => {
+            let lanes = entries.iter().map(|entry| (lane(entry), NoSink)).collect();
+            let (lanes, requests) = play(lanes, &ahead, traffic, options, end)?;
+            (lanes.into_iter().map(|(lane, NoSink)| lane).collect::<Vec<_>>(), requests)
+        }
+        Some(folder) => {
+            let decisions = Decisions::new(folder, start);
+            let failed = |error: std::io::Error| format!("{}: decisions: {error}", folder.display());
+            let sinks: Vec<DecisionSink> =
+                (0..entries.len()).map(|lane| decisions.sink(lane)).collect::<Result<_, _>>().map_err(failed)?;
+            let lanes = entries.iter().map(lane).zip(sinks).collect();
+            let (lanes, requests) = play(lanes, &ahead, traffic, options, end)?;
+            let (lanes, sinks): (Vec<_>, Vec<_>) = lanes.into_iter().unzip();
+            decisions.finish(&entries, sinks, &|key| traffic.key_name(key)).map_err(failed)?;
+            (lanes, requests)
+        }
+    };
+    notes.extend(traffic.notes());
+
+    let key_name = |key| traffic.key_name(key);
+    let context = Context { scenario: &scenario.name, seed: options.seed, taus: &taus, end, key_name: &key_name };
+    let mut run = Run { guarantee, files: opened.files, start, duration, requests, ..Run::default() };
+    let mut given_up = std::collections::BTreeSet::new();
+    for (entry, lane) in entries.iter().zip(&lanes) {
+        let mut rows = rows(entry, lane, &context);
+        run.summary.push(rows.summary);
+        run.timeline.append(&mut rows.timeline);
+        run.envelope.append(&mut rows.envelope);
+        run.waits.append(&mut rows.waits);
+        run.keys.append(&mut rows.keys);
+        run.broken.append(&mut rows.violations);
+        given_up.extend(rows.given_up);
+    }
+    for tau in given_up {
+        let seconds = tau as f64 / 1e9;
+        let text = format!(
+            "peaks in windows of {seconds} s are missing for some limiters: they need more memory than the {} MiB for all",
+            ENVELOPE_BYTES >> 20
+        );
+        notes.push(Note { kind: NoteKind::Warning, text });
+    }
+    let peak_within = |label: &str, tau: Nanos| {
+        let asked = |row: &&EnvelopeRow| {
+            row.limiter == label && row.tau_ns == tau && row.comparison != Comparison::EqualGuarantee.name()
+        };
+        run.envelope.iter().find(asked).map(|row| row.measured_permits)
+    };
+    let broken = expect::broken(scenario, &run.summary, peak_within);
+    run.broken.extend(broken);
+    if options.overhead {
+        let timed: Vec<Entry> =
+            entries.into_iter().filter(|entry| entry.comparison != Comparison::EqualGuarantee).collect();
+        run.overhead = overhead::measure(&timed, &ahead[0], start, OVERHEAD_ROUNDS);
+    }
+    run.notes = notes.into_iter().map(note_row).collect();
+    Ok(run)
+}
+
+fn play<S: Sink>(
+    mut lanes: Vec<(Lane, S)>,
+    ahead: &[Batch],
+    traffic: &mut dyn Source,
+    options: &Options<'_>,
+    end: Nanos,
+) -> Result<(Vec<(Lane, S)>, u64), String> {
+    let progress = |seen| (options.progress)(Progress::Seen(seen));
+    let requests = engine::replay(&mut lanes, ahead, traffic, &progress).map_err(|error| error.to_string())?;
+    for (lane, _) in &mut lanes {
+        lane.finish(end);
+    }
+    Ok((lanes, requests))
+}
+
+/// Equal-guarantee entries of the registered algorithms that run, and the curve around the quota's limit.
+fn rivals(
+    scenario: &Scenario,
+    planned: &[Entry],
+    ahead: &[Batch],
+    start: Nanos,
+    notes: &mut Vec<Note>,
+) -> (Vec<Entry>, Vec<GuaranteeRow>) {
+    let wanted =
+        |name: &str| planned.iter().any(|entry| entry.comparison == Comparison::EqualQuota && entry.algorithm == name);
+    let Quota { limit, window, .. } = scenario.quota.quota;
+    let (meter, per_key) = (scenario.quota.meter, scenario.quota.per_key);
+    let sorted;
+    let ahead = if ahead.iter().all(|batch| batch.at.is_sorted()) {
+        ahead
+    } else {
+        // The choice needs times that never go back; lanes clamp for themselves.
+        sorted = clamped(ahead);
+        &sorted
+    };
+    let sample = Sample { batches: ahead, meter, per_key, patience: scenario.patience, origin: start };
+    let rivals = guarantee::rivals(limit, window, &wanted, &sample);
+    if rivals.is_empty() {
+        return (Vec::new(), Vec::new());
+    }
+    let short = &ahead[..ahead.len().min(CURVE_SAMPLE / engine::BATCH)];
+    let curve = guarantee::curve(limit, window, &wanted, &Sample { batches: short, ..sample });
+    let seen: usize = ahead.iter().map(Batch::len).sum();
+    let curve_seen: usize = short.iter().map(Batch::len).sum();
+    if curve_seen < seen || seen == SAMPLE {
+        let text = format!(
+            "equal-guarantee parameters were chosen on the first {seen} requests, the curve on the first {curve_seen}"
+        );
+        notes.push(Note { kind: NoteKind::Guess, text });
+    }
+    let quota = scenario.quota.quota;
+    let entry = |(algorithm, rule): (&'static limiters::Algorithm, _)| {
+        Entry::of_rule(algorithm.name, algorithm.name, Comparison::EqualGuarantee, quota, meter, per_key, rule)
+    };
+    (rivals.into_iter().map(entry).collect(), curve)
+}
+
+fn clamped(batches: &[Batch]) -> Vec<Batch> {
+    let mut high = 0;
+    let mut batches = batches.to_vec();
+    for at in batches.iter_mut().flat_map(|batch| &mut batch.at) {
+        high = high.max(*at);
+        *at = high;
+    }
+    batches
+}
+
+/// Lengths from W/1000 to 10 W in steps of 1, 2 and 5, and those that the scenario asks about.
+fn window_lengths(quota: Quota, scenario: &Scenario) -> Vec<Nanos> {
+    let mut taus = scenario.asked_intervals();
+    for factor in [1, 2, 5] {
+        for divisor in [1000, 100, 10, 1] {
+            taus.push((u128::from(quota.window) * factor / divisor).try_into().unwrap_or(Nanos::MAX));
+        }
+    }
+    taus.push(quota.window.saturating_mul(10));
+    // A limiter with a window of its own shows its peak over that.
+    taus.extend(scenario.limiters.iter().filter_map(|limiter| limiter.quota()).flat_map(|q| [q.window, q.window / 10]));
+    taus.retain(|&tau| tau > 0);
+    taus.push(1);
+    taus.sort_unstable();
+    taus.dedup();
+    taus
+}
+
+fn note_row(note: Note) -> NoteRow {
+    let kind = match note.kind {
+        NoteKind::Guess => "guess",
+        NoteKind::Skipped => "skipped",
+        NoteKind::Warning => "warning",
+    };
+    NoteRow { kind: kind.into(), text: note.text }
+}

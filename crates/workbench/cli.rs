@@ -1,0 +1,143 @@
+//! The command line: every subcommand and flag, from which help, completions and the man page are made.
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+use std::path::PathBuf;
+
+/// Replay traffic through every rate-limiting algorithm, in virtual time, and see what each admits, how big a burst it
+/// lets through, what it costs to run and what it refuses.
+#[derive(Parser)]
+#[command(name = "workbench", version, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = "Exit status: 0 fine, 1 an expectation or a proven bound is broken, 2 bad input.\n\
+                        First steps: workbench run scenarios/boundary.toml")]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run scenarios and write a report for each
+    Run(RunArgs),
+    /// Check scenario files and say everything that is wrong with them, without running
+    Check(CheckArgs),
+    /// List algorithms, patterns, trace formats or scenarios
+    List(ListArgs),
+    /// Redraw the figures and pages of a finished report from its CSV files
+    Report(ReportArgs),
+    /// Print the traffic of a scenario as CSV (at_ns,key,cost), which is also a trace format
+    Traffic(TrafficArgs),
+    /// Print the JSON Schema of scenario files, for editors
+    Schema,
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page (roff)
+    Man,
+}
+
+#[derive(Args)]
+pub struct RunArgs {
+    /// Scenario files
+    #[arg(required = true, value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
+    pub scenarios: Vec<PathBuf>,
+    /// Folder that receives one report folder per scenario
+    #[arg(long, value_name = "DIR", default_value = "reports", value_hint = ValueHint::DirPath)]
+    pub out: PathBuf,
+    /// Run only limiters with this label; repeat it for several
+    #[arg(long, value_name = "LABEL")]
+    pub limiter: Vec<String>,
+    /// Use this seed instead of the scenario's; expectations are skipped
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Run this many seeds, counting up from the first, and report median and spread
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub seeds: u32,
+    #[command(flatten)]
+    pub trace: TraceArgs,
+    /// Write every decision to decisions.csv
+    #[arg(long)]
+    pub decisions: bool,
+    /// Threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Skip the pass that times decisions
+    #[arg(long)]
+    pub no_overhead: bool,
+    /// Print the tables as JSON on standard output
+    #[arg(long, conflicts_with = "quiet")]
+    pub json: bool,
+    /// Print only what went wrong
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// How to read a recorded file in place of a scenario's traffic.
+#[derive(Args)]
+pub struct TraceArgs {
+    /// Replay this recorded file instead of the scenario's traffic (- is standard input); expectations are skipped
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub trace: Option<PathBuf>,
+    /// Format of the file [default: recognised from its content]; see `workbench list formats`
+    #[arg(long, value_name = "NAME", requires = "trace")]
+    pub format: Option<String>,
+    /// Which column or field is what: time=TIMESTAMP, key=user, cost=tokens (several: cost=in+out)
+    #[arg(long, value_name = "ROLE=COLUMN", requires = "trace")]
+    pub column: Vec<String>,
+    /// Unit of numeric times: ns, us, ms or s [default: recognised, and said]
+    #[arg(long, value_name = "UNIT", requires = "trace")]
+    pub time_unit: Option<String>,
+    /// Make keys equal that are spelled differently: none or address
+    #[arg(long, value_name = "HOW", requires = "trace")]
+    pub key_normalise: Option<String>,
+    /// Count broken rows and leave them out, instead of stopping at the first
+    #[arg(long, requires = "trace")]
+    pub skip_bad_rows: bool,
+    /// Stop after all when more than this many rows are broken
+    #[arg(long, value_name = "N", requires = "skip_bad_rows")]
+    pub max_bad_rows: Option<u64>,
+}
+
+#[derive(Args)]
+pub struct CheckArgs {
+    /// Scenario files
+    #[arg(required = true, value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
+    pub scenarios: Vec<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct ListArgs {
+    /// What to list [default: everything]
+    #[arg(value_enum)]
+    pub what: Option<Listing>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Listing {
+    /// Rate-limiting algorithms with their parameters
+    Algorithms,
+    /// Arrival patterns with their keys
+    Patterns,
+    /// Formats of recorded traffic
+    Formats,
+    /// The scenario files under scenarios/
+    Scenarios,
+}
+
+#[derive(Args)]
+pub struct ReportArgs {
+    /// Report folders, as `workbench run` wrote them
+    #[arg(required = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub dirs: Vec<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct TrafficArgs {
+    /// Scenario file
+    #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
+    pub scenario: PathBuf,
+    /// Use this seed instead of the scenario's
+    #[arg(long)]
+    pub seed: Option<u64>,
+}

@@ -1,0 +1,54 @@
+//! The flags that describe a recorded file, as the same description a scenario gives.
+
+use crate::cli::TraceArgs;
+use crate::problem::Problem;
+use std::path::PathBuf;
+use traffic::spec::{KeyNormalise, Trace};
+
+/// The file that replaces a scenario's traffic, if one is named.
+pub fn trace(args: &TraceArgs) -> Result<Option<Trace>, Problem> {
+    let Some(path) = args.trace.clone() else { return Ok(None) };
+    if path.as_os_str() != "-" && !path.exists() {
+        return Err(Problem::input(format!("error: --trace {}: no such file", path.display())));
+    }
+    let formats: Vec<&str> = traffic::traces::FORMATS.iter().map(|format| format.name).collect();
+    let trace = Trace {
+        path,
+        format: one_of("--format", args.format.as_deref(), &formats)?,
+        columns: args.column.iter().map(|column| role(column)).collect::<Result<_, _>>()?,
+        time_unit: one_of("--time-unit", args.time_unit.as_deref(), &["ns", "us", "ms", "s"])?,
+        repeat: 1,
+        key_normalise: match one_of("--key-normalise", args.key_normalise.as_deref(), &["none", "address"])?.as_deref()
+        {
+            Some("address") => KeyNormalise::Address,
+            _ => KeyNormalise::None,
+        },
+        skip_bad_rows: args.skip_bad_rows,
+        max_bad_rows: args.max_bad_rows,
+        ..Trace::default()
+    };
+    Ok(Some(trace))
+}
+
+fn one_of(flag: &str, value: Option<&str>, valid: &[&str]) -> Result<Option<String>, Problem> {
+    let Some(value) = value else { return Ok(None) };
+    if valid.contains(&value) {
+        return Ok(Some(value.to_owned()));
+    }
+    Err(Problem::input(format!("error: {flag} {value}: valid values are {}", valid.join(", "))))
+}
+
+/// `cost=input+output` as the role and its columns.
+fn role(text: &str) -> Result<(String, Vec<String>), Problem> {
+    const ROLES: [&str; 6] = ["time", "key", "cost", "input-tokens", "output-tokens", "price"];
+    let split = text.split_once('=').filter(|(role, columns)| ROLES.contains(role) && !columns.is_empty());
+    let (role, columns) = split.ok_or_else(|| {
+        Problem::input(format!("error: --column {text}: write ROLE=COLUMN with one of {}", ROLES.join(", ")))
+    })?;
+    Ok((role.to_owned(), columns.split('+').map(str::to_owned).collect()))
+}
+
+/// The file's path, for the record of what was run.
+pub fn path(args: &TraceArgs) -> Option<PathBuf> {
+    args.trace.clone().filter(|path| path.as_os_str() != "-")
+}
