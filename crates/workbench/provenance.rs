@@ -45,6 +45,7 @@ impl Provenance<'_> {
             "skipped": notes("skipped"),
             "warnings": notes("warning"),
             "broken": run.broken,
+            "violations": run.violations,
             "replay_ns": self.replaying.as_nanos() as u64,
             "machine": machine(),
         })

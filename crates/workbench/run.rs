@@ -74,7 +74,9 @@ fn one(scenario: &Scenario, args: &RunArgs) -> Result<Done, Problem> {
     let text = std::fs::read_to_string(&scenario.path).map_err(|error| unreadable(&scenario.path, &error))?;
     let provenance = Provenance { scenario, args, run: &replayed, replaying, toml: &text };
     let json = provenance.json();
-    let broken = replayed.broken.clone();
+    let mut broken = replayed.broken.clone();
+    let unkept = broken.len();
+    broken.extend(replayed.violations.clone());
     let mut tables = tables(replayed);
     tables.notes.push(NoteRow { kind: "command".into(), text: provenance::command(scenario, args) });
     let seeds = seeds::Seeds::new(&tables.summary, &others);
@@ -89,8 +91,8 @@ fn one(scenario: &Scenario, args: &RunArgs) -> Result<Done, Problem> {
     }
     if !scenario.expects.is_empty() {
         let count = scenario.expects.iter().map(|expect| expect.checks.len()).sum::<usize>();
-        let kept = if broken.is_empty() { "hold".to_owned() } else { format!("hold, but {}", broken.len()) };
-        text.push_str(&format!("\n{count} expectations {kept}\n"));
+        let kept = if unkept == 0 { "all hold".to_owned() } else { format!("{unkept} do not hold") };
+        text.push_str(&format!("\n{count} expectations: {kept}\n"));
     }
     Ok(Done { report, text, paths: paths(&place), broken })
 }

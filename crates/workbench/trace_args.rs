@@ -2,7 +2,6 @@
 
 use crate::cli::TraceArgs;
 use crate::problem::Problem;
-use std::path::PathBuf;
 use traffic::spec::{KeyNormalise, Trace};
 
 /// The file that replaces a scenario's traffic, if one is named.
@@ -46,9 +45,4 @@ fn role(text: &str) -> Result<(String, Vec<String>), Problem> {
         Problem::input(format!("error: --column {text}: write ROLE=COLUMN with one of {}", ROLES.join(", ")))
     })?;
     Ok((role.to_owned(), columns.split('+').map(str::to_owned).collect()))
-}
-
-/// The file's path, for the record of what was run.
-pub fn path(args: &TraceArgs) -> Option<PathBuf> {
-    args.trace.clone().filter(|path| path.as_os_str() != "-")
 }
