@@ -1,8 +1,10 @@
 //! Scenario files: what a run is made of, read from TOML with every mistake shown where it stands.
 
+mod amount;
 mod expects;
 mod keys;
 mod limiter;
+mod limiter_tables;
 mod patterns;
 mod read;
 mod schema;
@@ -10,13 +12,14 @@ mod stack;
 mod table;
 mod top;
 mod value;
+mod variants;
 
 pub use expects::{Bound, Check, Expect, Number};
 pub use limiter::{LimiterSpec, Routing, What};
 pub use schema::{key_tables, patterns, schema};
 
 use crate::diagnose::Diagnostic;
-use limiters::{Meter, Nanos};
+use limiters::{Meter, Nanos, Quota};
 use std::path::{Path, PathBuf};
 use traffic::spec::{Pattern, Trace};
 use traffic::{Note, NoteKind};
@@ -58,7 +61,7 @@ pub struct Scenario {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotaSpec {
     /// Limit, window and burst; all at least 1.
-    pub quota: limiters::Quota,
+    pub quota: Quota,
     /// One limit per key instead of one for everybody.
     pub per_key: bool,
     /// What a permit is.

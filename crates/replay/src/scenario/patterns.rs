@@ -2,10 +2,10 @@
 
 use super::keys::{PATTERNS, Section};
 use super::limiter::LimiterSpec;
-use super::read;
 use super::table::{File, Table, kind_of};
 use super::top::{many_tables, unknown_pattern};
 use super::value::Problem;
+use super::{amount, read};
 use limiters::{Meter, Nanos, Outcome};
 use std::path::Path;
 use toml::de::DeValue;
@@ -77,10 +77,10 @@ fn pattern<'a>(
         Some(count) => Keys::Many { prefix: key.unwrap_or_else(|| "key".into()), count, zipf: zipf.unwrap_or(0.0) },
         None => Keys::One(key.unwrap_or_else(|| "all".into())),
     };
-    let cost = table.get("cost", read::amount).unwrap_or(Amount::Constant(1));
-    let input_tokens = table.get("input-tokens", read::amount);
-    let output_tokens = table.get("output-tokens", read::amount);
-    let price = table.get("price", read::amount);
+    let cost = table.get("cost", amount::read).unwrap_or(Amount::Constant(1));
+    let input_tokens = table.get("input-tokens", amount::read);
+    let output_tokens = table.get("output-tokens", amount::read);
+    let price = table.get("price", amount::read);
     Some(Found { pattern: Pattern { shape: shape?, keys, cost, input_tokens, output_tokens, price }, table })
 }
 

@@ -2,7 +2,7 @@
 
 use super::expects::{PEAK, Unit};
 use super::keys::{DISTRIBUTION, EXPECT, Key, LIMITER, PATTERNS, QUOTA, Section, TOP, Takes, sections};
-use super::limiter::key_of;
+use super::variants::key_of;
 use crate::expect::columns;
 use limiters::{ALGORITHMS, Param};
 use serde_json::{Map, Value, json};

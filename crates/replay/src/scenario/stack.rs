@@ -2,7 +2,8 @@
 
 use super::QuotaSpec;
 use super::keys::QUOTA;
-use super::limiter::{Draft, LimiterSpec, What};
+use super::limiter::{LimiterSpec, What};
+use super::limiter_tables::Draft;
 use super::read;
 use super::table::Table;
 use super::top::sole_table;

@@ -3,7 +3,7 @@
 use super::keys::{EXPECT, LIMITER, PATTERNS, QUOTA, TOP};
 use super::table::{File, Table, Value, kind_of};
 use super::value::Problem;
-use super::{QuotaSpec, Scenario, expects, limiter, patterns, read, stack};
+use super::{QuotaSpec, Scenario, expects, limiter_tables, patterns, read, stack};
 use crate::diagnose::{Diagnostic, nearest, valid_values};
 use limiters::{Meter, Nanos, Quota};
 use std::ops::Range;
@@ -67,7 +67,7 @@ fn read_all<'a>(
     }
     // Without a quota the other tables are still looked at, under one that no rule is built from.
     let any = QuotaSpec { quota: Quota { limit: 1, window: 1, burst: 1 }, per_key: false, meter: Meter::Requests };
-    let drafts = limiter::read(&top, quota.unwrap_or(any), duration);
+    let drafts = limiter_tables::read(&top, quota.unwrap_or(any), duration);
     let origin = start.unwrap_or(0);
     let limiters = stack::select(&top, drafts, quota.unwrap_or(any), quota.is_some(), origin);
     let expects = expects::read(&top, &limiters);
