@@ -138,6 +138,7 @@ pub use shared::ShardedKeyed;
 pub use sliding_window_counter::{Rounding, SlidingWindowCounter};
 pub use sliding_window_log::SlidingWindowLog;
 pub use sliding_window_segments::{Mode, SlidingWindowSegments};
+pub use span::Span;
 pub use spend_cap::{Check, Resets, SpendCap};
 pub use stack::{Answer, Stack, Ticket, Verdict};
 pub use store::{PerKey, Single, Store};

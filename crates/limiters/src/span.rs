@@ -4,7 +4,8 @@ use crate::Nanos;
 use std::fmt;
 
 /// Prints nanoseconds in the largest unit that divides them: `1min`, `1500ms`, `7ns`.
-pub(crate) struct Span(pub(crate) Nanos);
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span(pub Nanos);
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -16,6 +17,9 @@ impl fmt::Display for Span {
             ("ms", 1_000_000),
             ("us", 1_000),
         ];
+        if self.0 == 0 {
+            return f.write_str("0s");
+        }
         let (name, unit) = UNITS.into_iter().find(|(_, unit)| self.0.is_multiple_of(*unit)).unwrap_or(("ns", 1));
         write!(f, "{}{name}", self.0 / unit)
     }

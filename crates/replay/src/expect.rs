@@ -2,7 +2,7 @@
 
 use crate::rows::SummaryRow;
 use crate::scenario::{Bound, Check, Number, Scenario};
-use limiters::Nanos;
+use limiters::{Nanos, Span};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -71,7 +71,7 @@ pub fn broken(
             let (what, cell) = match expect.within {
                 Some(within) if check.column == "peak" => {
                     let peak = peak_within(&expect.limiter, within).map(|peak| peak.to_string());
-                    (format!("peak within {within} ns"), peak)
+                    (format!("peak within {}", Span(within)), peak)
                 }
                 _ => (check.column.to_string(), cells.get(check.column).cloned()),
             };
@@ -80,7 +80,7 @@ pub fn broken(
                 None => "no such figure".to_string(),
                 Some("") => "an empty cell".to_string(),
                 Some(cell) if holds(check, cell) => continue,
-                Some(cell) => cell.to_string(),
+                Some(cell) => in_words(check.column, cell),
             };
             broken.push(format!(
                 "{}:{}:{}: expected {} {what} {}, got {got}",
@@ -93,6 +93,14 @@ pub fn broken(
         }
     }
     broken
+}
+
+/// A time as a person writes it, anything else as the file has it.
+fn in_words(column: &str, cell: &str) -> String {
+    match cell.parse() {
+        Ok(nanos) if column.ends_with("-ns") => Span(nanos).to_string(),
+        _ => cell.to_string(),
+    }
 }
 
 fn wanted(bound: &Bound) -> String {

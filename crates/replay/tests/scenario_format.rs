@@ -265,6 +265,7 @@ limiter = "unlimited"
 admitted = 5
 admitted-ratio = 0.333333
 wait-p99-ns = { max = "2s" }
+wait-max-ns = { max = "1s" }
 peak = { min = 2, max = 3 }
 within = "2s"
 [[expect]]
@@ -281,6 +282,7 @@ admitted = { min = 1 }
         admitted: 5,
         admitted_ratio: Some(0.333333),
         wait_p99_ns: Some(2 * SECOND),
+        wait_max_ns: Some(SECOND),
         ..SummaryRow::default()
     };
     let good = [row("gcra", "equal-quota"), row("unlimited", "equal-quota"), row("gcra", "equal-guarantee")];
@@ -288,7 +290,13 @@ admitted = { min = 1 }
     assert_eq!(broken(&good, Some(3)), Vec::<String>::new());
 
     let mut bad = good.clone();
-    bad[1] = SummaryRow { admitted: 4, admitted_ratio: Some(0.333332), wait_p99_ns: None, ..bad[1].clone() };
+    bad[1] = SummaryRow {
+        admitted: 4,
+        admitted_ratio: Some(0.333332),
+        wait_p99_ns: None,
+        wait_max_ns: Some(1_500_000_000),
+        ..bad[1].clone()
+    };
     bad[2].admitted = 0;
     assert_eq!(
         broken(&bad, Some(4)),
@@ -296,11 +304,12 @@ admitted = { min = 1 }
             "scenarios/x.toml:11:1: expected unlimited admitted = 5, got 4",
             "scenarios/x.toml:12:1: expected unlimited admitted-ratio = 0.333333, got 0.333332",
             "scenarios/x.toml:13:1: expected unlimited wait-p99-ns <= 2s, got an empty cell",
-            "scenarios/x.toml:14:1: expected unlimited peak within 2000000000 ns from 2 to 3, got 4",
-            "scenarios/x.toml:19:1: expected gcra admitted >= 1, got 0",
+            "scenarios/x.toml:14:1: expected unlimited wait-max-ns <= 1s, got 1500ms",
+            "scenarios/x.toml:15:1: expected unlimited peak within 2s from 2 to 3, got 4",
+            "scenarios/x.toml:20:1: expected gcra admitted >= 1, got 0",
         ]
     );
-    assert_eq!(broken(&good[1..2], Some(3)), ["scenarios/x.toml:19:1: expected gcra admitted >= 1, got no row of it"]);
+    assert_eq!(broken(&good[1..2], Some(3)), ["scenarios/x.toml:20:1: expected gcra admitted >= 1, got no row of it"]);
     assert_eq!(broken(&good, None).len(), 1);
 }
 

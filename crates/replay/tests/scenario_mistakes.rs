@@ -112,8 +112,6 @@ mistakes! {
     burst_after_the_end: "at = \"59s\"" => "at = \"3min\"";
     bad_distribution: "requests = 100" => "requests = 100\ncost = { min = 5, max = 3 }";
     unknown_part_of_a_stack: "algorithm = \"token-bucket\"\nlabel = \"small bucket\"\ncapacity = 20" => "all-of = [\"token-bucket\", \"bucket\"]";
-    unknown_format: "[[traffic.burst]]\nat = \"59s\"\nrequests = 100" => "[[traffic.trace]]\npath = \"-\"\nformat = \"acess-log\"";
-    unknown_role: "[[traffic.burst]]\nat = \"59s\"\nrequests = 100" => "[[traffic.trace]]\npath = \"-\"\ncolumns = { tiem = \"t\" }";
     bad_sweep: "capacity = 20" => "sweep = { capacity = [20, 0], segments = [5] }";
 }
 
@@ -122,6 +120,28 @@ fn every_mistake_of_a_file_is_told() {
     let text =
         with("limit = 100", "limit = 0").replace("requests = 100", "request = 100").replace("admitted", "admited");
     insta::assert_snapshot!(told(&text));
+}
+
+#[test]
+fn formats_and_columns_of_traces_are_those_that_traffic_reads() {
+    let trace = |key: &str| {
+        with("[[traffic.burst]]\nat = \"59s\"\nrequests = 100", &format!("[[traffic.trace]]\npath = \"-\"\n{key}"))
+    };
+    let format = told(&trace("format = \"acess-log\""));
+    assert!(
+        format.contains("10:10: `format`: unknown format \"acess-log\"")
+            && format.contains("did you mean `access-log`?"),
+        "{format}"
+    );
+    let column = told(&trace("columns = { tiem = \"t\" }"));
+    assert!(
+        column.contains("10:13: `columns`: a column cannot be \"tiem\"") && column.contains("did you mean `time`?"),
+        "{column}"
+    );
+    let schema = schema();
+    assert!(fault(&schema, &json(&trace("format = \"acess-log\""))).is_some());
+    assert!(fault(&schema, &json(&trace("columns = { tiem = \"t\" }"))).is_some());
+    assert_eq!(fault(&schema, &json(&trace("format = \"access-log\"\ncolumns = { time = \"t\" }"))), None);
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl Takes {
             Takes::Price => "money such as \"$0.008\", or a distribution of it such as { median = \"$0.07\", p90 = \"$0.20\" }".into(),
             Takes::Choice(words) => format!("one of {}", words.join(", ")),
             Takes::Timestamp => "an instant with its zone such as \"2026-01-01T12:00:00Z\"".into(),
-            Takes::Format => format!("one of {}", traffic::traces::FORMATS.iter().map(|f| f.name).collect::<Vec<_>>().join(", ")),
+            Takes::Format => "the name of a trace format, see `workbench list`".into(),
             Takes::Columns => "a table such as { time = \"TIMESTAMP\", cost = [\"in\", \"out\"] }".into(),
             Takes::Sweep => "a table with a list of values, such as { burst = [10, 50, 100] }".into(),
         }

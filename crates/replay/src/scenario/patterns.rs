@@ -6,7 +6,7 @@ use super::table::{File, Table, kind_of};
 use super::top::{many_tables, unknown_pattern};
 use super::value::Problem;
 use super::{amount, read};
-use limiters::{Meter, Nanos, Outcome};
+use limiters::{Meter, Nanos, Outcome, Span};
 use std::path::Path;
 use toml::de::DeValue;
 use traffic::spec::{Amount, KeyNormalise, Keys, Pattern, Shape, Trace};
@@ -156,7 +156,10 @@ fn span(table: &Table<'_>, duration: Option<Nanos>) -> (Nanos, Option<Nanos>) {
     let start = table.get("start", read::time).unwrap_or(0);
     let end = table.get("end", read::time);
     if let Some(end) = end.filter(|end| *end <= start) {
-        table.wrong("end", Problem::new(format!("the pattern ends at {end} ns, before it starts at {start} ns")));
+        table.wrong(
+            "end",
+            Problem::new(format!("the pattern ends at {}, not after its start at {}", Span(end), Span(start))),
+        );
     }
     let Some(duration) = duration else { return (start, end) };
     if end.is_some_and(|end| end > duration) {
