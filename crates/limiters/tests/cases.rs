@@ -347,3 +347,35 @@ fn case_40_a_client_that_waits_as_told_is_admitted() {
         assert_eq!(ask(bucket, [S, 1_500 * MS]), "rA", "{name}");
     });
 }
+
+#[test]
+fn case_53_a_month_is_not_thirty_days() {
+    // BerriAI/litellm#9098, #4042: the last second of January 2026, the first of February, and the 2nd of March.
+    let [january, february, march] = [1769903999, 1769904000, 1772409600].map(|second| second * S);
+    let days = 86_400 * S;
+    let settings = Settings::new(Quota { limit: 100, window: 30 * days, burst: 100 });
+    let months =
+        settings.clone().resetting_at([1767225600, 1769904000, 1772323200, 1775001600].map(|second| second * S));
+    let first_request = settings.clone().with("anchor", Value::Choice("first-request"));
+    let cases = [
+        ("spend-cap", months.clone(), [true, true, true]),
+        ("spend-cap", settings.with("every", Value::Duration(30 * days)), [true, false, true]),
+        ("fixed-window", first_request, [true, false, false]),
+    ];
+    for (name, settings, right) in cases {
+        let mut cap = (algorithm(name).unwrap().build)(&settings).unwrap().limiter();
+        assert_eq!([january, february, march].map(|at| cap.try_acquire(at, 100).passes()), right, "{name}");
+    }
+    // To the nanosecond, and what January took is not given back to February.
+    let mut cap = (algorithm("spend-cap").unwrap().build)(&months).unwrap().limiter();
+    assert!(cap.try_acquire(january, 100).passes());
+    assert_eq!(cap.retry_after(february - 1, 1), Some(1));
+    assert!(cap.try_acquire(february, 60).passes());
+    cap.refund(february, january, 100);
+    assert_eq!(cap.remaining(february), 40);
+    cap.refund(february, february, 10);
+    assert_eq!(cap.remaining(february), 50);
+    // After the last reset of the table there is none.
+    assert!(cap.try_acquire(march + 60 * days, 100).passes());
+    assert_eq!(cap.retry_after(march + 60 * days, 1), None);
+}
