@@ -39,7 +39,7 @@ mod w3c;
 
 pub use format::{Clock, Format};
 pub use playback::Playback;
-pub use recorded::{Recorded, open};
+pub use recorded::{Recorded, open, read};
 pub use row::Row;
 pub use stream::Stream;
 

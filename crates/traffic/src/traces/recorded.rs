@@ -135,7 +135,11 @@ pub fn open(spec: &Trace) -> Result<Recorded, TrafficError> {
     read(spec, Stream::open(spec)?)
 }
 
-pub(super) fn read(spec: &Trace, mut stream: Stream) -> Result<Recorded, TrafficError> {
+/// The same from a stream at its beginning; `spec` is the one it was opened with.
+///
+/// # Errors
+/// As [`open`].
+pub fn read(spec: &Trace, mut stream: Stream) -> Result<Recorded, TrafficError> {
     let failed = |message: String| TrafficError {
         path: Some(spec.path.clone()),
         line: None,

@@ -43,7 +43,7 @@ fn speed_of_tables_beside_a_bare_loop() {
         writeln!(file, "{header}").unwrap();
         for n in 0..ROWS {
             let (second, milli) = (n / 50, n * 20 % 1000);
-            let key = (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) * keys >> 32;
+            let key = ((n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) * keys) >> 32;
             let iso = format!(
                 "2026-01-{:02}T{:02}:{:02}:{:02}.{milli:03}Z",
                 1 + second / 86_400,
