@@ -4,7 +4,7 @@ use super::fault::Fault;
 use super::format::Notes;
 use super::keys::PART;
 use super::number::{amount, digits, dollars};
-use super::role::{Role, rank};
+use super::role::{Name, Role};
 use super::row::Row;
 use super::time::Times;
 use crate::spec::Trace;
@@ -31,11 +31,13 @@ impl Columns {
             }
             columns.entries.push((role, places));
         }
+        let last = |name: &String| name.rsplit_once('.').map(|(_, last)| Name::of(last));
+        let known: Vec<_> = names.iter().map(|name| (Name::of(name), last(name))).collect();
         for role in Role::ALL {
             if columns.all(role).is_some() {
                 continue;
             }
-            if let Some(found) = by_name(role, names)
+            if let Some(found) = by_name(role, &known)
                 && !columns.entries.iter().any(|(_, places)| places.contains(&found))
             {
                 columns.entries.push((role, vec![found]));
@@ -127,13 +129,13 @@ impl Columns {
     }
 }
 
-/// The name that goes best with a role; times and tokens may be nested (`message.usage.input_tokens`).
-fn by_name(role: Role, names: &[String]) -> Option<usize> {
+/// The name that goes best with a role; times and tokens may be nested (`message.usage.input_tokens`). Each comes with its
+/// last part.
+fn by_name(role: Role, names: &[(Name, Option<Name>)]) -> Option<usize> {
     let nested = role == Role::Time || role.is_tokens();
-    let ranked = names.iter().enumerate().filter_map(|(at, name)| {
-        let direct = rank(role, name).map(|rank| (0, rank, at));
-        let last = || name.rsplit_once('.').and_then(|(_, last)| rank(role, last)).map(|rank| (1, rank, at));
-        direct.or_else(|| last().filter(|_| nested))
+    let ranked = names.iter().enumerate().filter_map(|(at, (name, last))| {
+        let direct = name.rank(role).map(|rank| (0, rank, at));
+        direct.or_else(|| last.as_ref().filter(|_| nested)?.rank(role).map(|rank| (1, rank, at)))
     });
     ranked.min().map(|(.., at)| at)
 }

@@ -1,10 +1,11 @@
 //! Tables with a header: commas, tabs, semicolons or bars between the columns.
 
-use super::columns::{Columns, list};
+use super::columns::Columns;
 use super::fault::Fault;
 use super::format::{Clock, Format, Notes, Rows, Setup};
+use super::header::{DELIMITERS, Header};
 use super::input::{Head, Input, Progress};
-use super::role::{Role, is_known};
+use super::role::Role;
 use super::row::Row;
 use super::time::Times;
 use crate::spec::Trace;
@@ -22,8 +23,6 @@ pub(super) const FORMAT: Format = Format {
     detect,
     open: |setup| Table::open(setup, None).map(|table| Box::new(table) as Box<dyn Rows>),
 };
-
-const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
 fn detect(head: &Head) -> bool {
     let header = Header::find(head, &Trace::default());
@@ -121,92 +120,4 @@ impl Rows for Table {
     fn finish(&mut self, notes: &mut Notes) {
         self.times.finish(notes);
     }
-}
-
-/// The names of the columns.
-#[derive(Debug)]
-struct Header {
-    names: Vec<String>,
-    delimiter: u8,
-    /// Its 1-based line; `None` when there is none and columns go by their numbers.
-    line: Option<u64>,
-    /// Whether it is a comment, which the table's reader skips by itself.
-    comment: bool,
-}
-
-impl Header {
-    /// The first line that is not blank or a comment, when it names a time; else the last comment before it that does;
-    /// else no header, when the scenario gives the time's column by number.
-    fn find(head: &Head, spec: &Trace) -> Result<Header, Box<Fault>> {
-        let mut comment = None;
-        for (line, text) in head.lines() {
-            let is_comment = text.starts_with(b"#");
-            let text = if is_comment { without_hash(text) } else { text };
-            let header = Header { line: Some(line), comment: is_comment, ..Header::split(text) };
-            if header.names_time(spec) {
-                if !is_comment {
-                    return Ok(header);
-                }
-                comment = Some(header);
-            } else if !is_comment {
-                let numbered = spec.columns.iter().any(|(role, names)| {
-                    role == Role::Time.name() && names.iter().all(|name| name.parse::<usize>().is_ok())
-                });
-                return match comment {
-                    Some(header) => Ok(Header { delimiter: Header::split(text).delimiter, ..header }),
-                    None if numbered => Ok(header.without_names()),
-                    None => Err(header.no_time()),
-                };
-            }
-        }
-        comment.ok_or_else(|| Fault::file("the file has only comments"))
-    }
-
-    fn split(text: &[u8]) -> Header {
-        let count = |delimiter: &u8| text.iter().filter(|byte| *byte == delimiter).count();
-        // On a tie the earlier delimiter wins; `max_by_key` would take the later one.
-        let delimiter = DELIMITERS.into_iter().rev().max_by_key(count).unwrap_or(b',');
-        let mut record = csv::ByteRecord::new();
-        let read = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .delimiter(delimiter)
-            .from_reader(text)
-            .read_byte_record(&mut record);
-        let names = match read {
-            Ok(true) => record.iter().map(|name| String::from_utf8_lossy(name.trim_ascii()).into_owned()).collect(),
-            _ => Vec::new(),
-        };
-        Header { names, delimiter, line: None, comment: false }
-    }
-
-    fn names_time(&self, spec: &Trace) -> bool {
-        let mapped = spec.columns.iter().find(|(role, _)| role == Role::Time.name());
-        match mapped {
-            Some((_, wanted)) => self.names.iter().any(|name| wanted.iter().any(|w| w.eq_ignore_ascii_case(name))),
-            None => self.names.iter().any(|name| is_known(Role::Time, name)),
-        }
-    }
-
-    /// The same line as a row: columns go by their numbers.
-    fn without_names(self) -> Header {
-        let names = (1..=self.names.len()).map(|n| n.to_string()).collect();
-        Header { names, line: None, comment: false, ..self }
-    }
-
-    fn no_time(&self) -> Box<Fault> {
-        let message = format!(
-            "no column is known to be the time; say which with columns = {{ time = \"…\" }} (by name, or by number where there is no header). The first line has {}",
-            list(&self.names)
-        );
-        match self.line {
-            Some(line) => Fault::file(message).at(line),
-            None => Fault::file(message),
-        }
-    }
-}
-
-/// A comment without the sign that makes it one.
-fn without_hash(text: &[u8]) -> &[u8] {
-    let start = text.iter().position(|byte| *byte != b'#').unwrap_or(text.len());
-    text[start..].trim_ascii_start()
 }

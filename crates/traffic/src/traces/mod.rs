@@ -17,6 +17,7 @@ mod elements;
 mod fault;
 mod format;
 mod har;
+mod header;
 mod http;
 mod input;
 mod jsonl;

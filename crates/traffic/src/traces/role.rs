@@ -141,26 +141,33 @@ impl Role {
     }
 }
 
-/// A name as [`Role::known_names`] has it, and the same without its unit.
-fn simple(name: &str) -> (String, Option<String>) {
-    let squeeze = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
-    let trimmed = name.trim_end_matches([')', ']']);
-    let unit = Unit::of_column(name);
-    let without = unit.and_then(|_| match name.strip_suffix("UnixNano") {
-        Some(rest) => Some(squeeze(rest)),
-        None => trimmed.rfind(['_', ' ', '(', '[', '-', '.']).map(|at| squeeze(&trimmed[..at])),
-    });
-    (squeeze(name), without)
+/// A column's name as [`Role::known_names`] has them.
+#[derive(Clone, Debug)]
+pub(super) struct Name {
+    whole: String,
+    /// The same without its unit.
+    without: Option<String>,
 }
 
-/// How early among the names of `role` this one comes; `None` when it is not one of them.
-pub(super) fn rank(role: Role, name: &str) -> Option<usize> {
-    let (whole, without) = simple(name);
-    let same = |known: &&str| **known == whole || role == Role::Time && without.as_deref() == Some(*known);
-    role.known_names().iter().position(same)
+impl Name {
+    pub fn of(name: &str) -> Name {
+        let squeeze = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+        let trimmed = name.trim_end_matches([')', ']']);
+        let without = Unit::of_column(name).and_then(|_| match name.strip_suffix("UnixNano") {
+            Some(rest) => Some(squeeze(rest)),
+            None => trimmed.rfind(['_', ' ', '(', '[', '-', '.']).map(|at| squeeze(&trimmed[..at])),
+        });
+        Name { whole: squeeze(name), without }
+    }
+
+    /// How early among the names of `role` this one comes; `None` when it is not one of them.
+    pub fn rank(&self, role: Role) -> Option<usize> {
+        let without = self.without.as_deref().filter(|_| role == Role::Time);
+        role.known_names().iter().position(|known| *known == self.whole || without == Some(*known))
+    }
 }
 
 /// Whether `name` is one that `role` goes by.
 pub(super) fn is_known(role: Role, name: &str) -> bool {
-    rank(role, name).is_some()
+    Name::of(name).rank(role).is_some()
 }
