@@ -47,7 +47,13 @@ pub fn rows(entry: &Entry, lane: &Lane, context: &Context<'_>) -> Rows {
     let bound = |tau: Nanos| (entry.bound)(tau - 1, measure.largest).map(|most| most.try_into().unwrap_or(u64::MAX));
     let window = entry.quota.window;
     let tenth = (window / 10).max(1);
-    let wait = |quantile| measure.waits.as_ref().filter(|w| !w.is_empty()).map(|w| w.value_at_quantile(quantile));
+    let wait = |quantile| {
+        measure
+            .waits
+            .as_ref()
+            .filter(|w| !w.is_empty())
+            .map(|w| w.value_at_quantile(quantile).min(measure.longest_wait))
+    };
     let span = measure.arrivals.map_or(0, |(first, last)| last - first);
     let summary = SummaryRow {
         scenario: context.scenario.into(),
@@ -122,7 +128,7 @@ pub fn rows(entry: &Entry, lane: &Lane, context: &Context<'_>) -> Rows {
             limiter: label.into(),
             comparison: comparison.into(),
             quantile,
-            wait_ns: if quantile == 1.0 { measure.longest_wait } else { waits.value_at_quantile(quantile) },
+            wait_ns: waits.value_at_quantile(quantile).min(measure.longest_wait),
         })
     });
     Rows {
