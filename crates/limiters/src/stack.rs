@@ -28,6 +28,8 @@ pub struct Verdict {
     pub refused_by: Option<usize>,
     /// The claim to settle or cancel once the call is over; there when the request passes.
     pub ticket: Option<Ticket>,
+    /// Which guards were asked: bit `i` for guard `i`.
+    pub asked: u64,
 }
 
 /// A call that passed and is not settled. Dropped without settling, estimates stay held.
@@ -36,6 +38,15 @@ pub struct Verdict {
 pub struct Ticket {
     sequence: u64,
     asked: Request,
+    of: u64,
+}
+
+/// Every guard.
+const ALL: u64 = u64::MAX;
+
+/// Whether the guard at `index` is one of `of`. Guards beyond the 64th take part in everything.
+fn is_of(of: u64, index: usize) -> bool {
+    index >= 64 || (of >> index) & 1 == 1
 }
 
 impl Ticket {
@@ -75,36 +86,42 @@ impl Stack {
     /// Asks whether a request may pass, and takes what it costs from every guard or from none. Times must not go back;
     /// put a [`Clamp`](crate::Clamp) in front where they can.
     pub fn try_acquire(&mut self, request: &Request) -> Verdict {
+        self.try_acquire_of(request, ALL)
+    }
+
+    /// The same, asking only the guards whose bit is set in `of`: guards of one stack may stand in different places, as a
+    /// rate limit in front of a tool and a spending cap in front of the model call that leads to it.
+    pub fn try_acquire_of(&mut self, request: &Request, of: u64) -> Verdict {
         let sequence = self.asked;
         self.asked += 1;
-        for guard in &mut self.guards {
+        for guard in among(&mut self.guards, of) {
             guard.select(sequence, request.key, request.at);
         }
         let (outcome, refused_by) = match &mut self.guards[..] {
-            [guard] => {
+            [guard] if is_of(of, 0) => {
                 let outcome = guard.try_acquire(request);
                 (outcome, (!outcome.passes()).then_some(0))
             }
             guards => {
-                for guard in guards {
+                for guard in among(guards, of) {
                     guard.make_room(request);
                 }
-                self.two_phases(request)
+                self.two_phases(request, of)
             }
         };
         if outcome == Outcome::Refused {
-            for guard in &mut self.guards {
+            for guard in among(&mut self.guards, of) {
                 guard.refused(request);
             }
         }
-        let ticket = outcome.passes().then_some(Ticket { sequence, asked: *request });
-        Verdict { outcome, refused_by, ticket }
+        let ticket = outcome.passes().then_some(Ticket { sequence, asked: *request, of });
+        Verdict { outcome, refused_by, ticket, asked: of }
     }
 
-    fn two_phases(&mut self, request: &Request) -> (Outcome, Option<usize>) {
-        let (outcome, refused_by) = self.ask(request);
+    fn two_phases(&mut self, request: &Request, of: u64) -> (Outcome, Option<usize>) {
+        let (outcome, refused_by) = self.ask(request, of);
         if outcome.passes() {
-            for guard in &mut self.guards {
+            for guard in among(&mut self.guards, of) {
                 let taken = guard.try_acquire(request);
                 debug_assert!(taken.passes(), "{} passed a peek and then refused", guard.label());
             }
@@ -113,10 +130,10 @@ impl Stack {
     }
 
     /// The answer of all guards together, with nothing changed.
-    fn ask(&self, request: &Request) -> (Outcome, Option<usize>) {
+    fn ask(&self, request: &Request, of: u64) -> (Outcome, Option<usize>) {
         let mut start = request.at;
         let (mut first, mut refusing) = (None, 0);
-        for (index, guard) in self.guards.iter().enumerate() {
+        for (index, guard) in self.guards.iter().enumerate().filter(|(index, _)| is_of(of, *index)) {
             match guard.peek(request) {
                 Outcome::Admitted => {}
                 Outcome::Delayed { until } => start = start.max(until),
@@ -131,20 +148,26 @@ impl Stack {
             (None, _) if start > request.at => (Outcome::Delayed { until: start }, None),
             (None, _) => (Outcome::Admitted, None),
             (first, 1) => (Outcome::Refused, first),
-            _ => (Outcome::Refused, self.longest(request)),
+            _ => (Outcome::Refused, self.longest(request, of)),
         }
     }
 
     /// The first of the guards that refuse longest.
-    fn longest(&self, request: &Request) -> Option<usize> {
+    fn longest(&self, request: &Request, of: u64) -> Option<usize> {
         let wait = |guard: &Guard| guard.retry_after(request).map_or(u128::from(Nanos::MAX) + 1, u128::from);
-        let refusing = self.guards.iter().enumerate().filter(|(_, guard)| !guard.peek(request).passes());
+        let asked = self.guards.iter().enumerate().filter(|(index, _)| is_of(of, *index));
+        let refusing = asked.filter(|(_, guard)| !guard.peek(request).passes());
         refusing.max_by_key(|(index, guard)| (wait(guard), std::cmp::Reverse(*index))).map(|(index, _)| index)
     }
 
     /// The answer [`try_acquire`](Stack::try_acquire) would give, with nothing changed.
     pub fn peek(&self, request: &Request) -> Outcome {
-        self.ask(request).0
+        self.peek_of(request, ALL)
+    }
+
+    /// The answer [`try_acquire_of`](Stack::try_acquire_of) would give, with nothing changed.
+    pub fn peek_of(&self, request: &Request, of: u64) -> Outcome {
+        self.ask(request, of).0
     }
 
     /// Least wait after which the same request passes if nothing else happens: the longest of all guards', since what
@@ -162,7 +185,7 @@ impl Stack {
             return Some(Answer { status, retry_after: None });
         }
         let mut longest = Some(0);
-        for guard in &mut self.guards {
+        for guard in among(&mut self.guards, verdict.asked) {
             let wait = guard.retry_after(request);
             if wait != Some(0) {
                 let hint = guard.hint(request, wait);
@@ -175,7 +198,7 @@ impl Stack {
     /// Settles a call that is over: estimates become what it truly cost, and guards with post accounting are charged.
     /// The key is the one that was asked with.
     pub fn settle(&mut self, now: Nanos, ticket: Ticket, actual: &Request) {
-        for guard in &mut self.guards {
+        for guard in among(&mut self.guards, ticket.of) {
             guard.select(ticket.sequence, ticket.asked.key, ticket.asked.at);
             guard.settle(now, &ticket.asked, actual);
         }
@@ -183,7 +206,7 @@ impl Stack {
 
     /// Gives back what every guard took for a call that did not happen. A loop breaker keeps having seen it.
     pub fn cancel(&mut self, now: Nanos, ticket: Ticket) {
-        for guard in &mut self.guards {
+        for guard in among(&mut self.guards, ticket.of) {
             guard.select(ticket.sequence, ticket.asked.key, ticket.asked.at);
             guard.cancel(now, &ticket.asked);
         }
@@ -236,6 +259,11 @@ impl Stack {
             }
         }
     }
+}
+
+/// The guards whose bit is set in `of`.
+fn among(guards: &mut [Guard], of: u64) -> impl Iterator<Item = &mut Guard> {
+    guards.iter_mut().enumerate().filter(move |(index, _)| is_of(of, *index)).map(|(_, guard)| guard)
 }
 
 /// The sum of the amounts that passed. Without a branch, since whether a request passes is as good as random, and in

@@ -14,11 +14,39 @@ pub type Stream = Xoshiro256PlusPlus;
 
 /// The stream of the `index`-th source of a kind, for one purpose.
 pub fn stream(seed: u64, kind: &str, index: u64, purpose: &str) -> Stream {
+    Stream::seed_from_u64(name(seed, kind, index, purpose))
+}
+
+/// The hash of a stream's name.
+fn name(seed: u64, kind: &str, index: u64, purpose: &str) -> u64 {
     let mut hash = mix(seed);
     hash = absorb(hash, kind);
     hash = mix(hash ^ index);
-    hash = absorb(hash, purpose);
-    Stream::seed_from_u64(hash)
+    absorb(hash, purpose)
+}
+
+/// Draws that are asked for by number instead of in order, so that what happens in between shifts none of them: the `n`-th
+/// draw is the `n`-th output of SplitMix64 from the hash of the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numbered(u64);
+
+impl Numbered {
+    /// The draws of the `index`-th source of a kind, for one purpose.
+    pub fn new(seed: u64, kind: &str, index: u64, purpose: &str) -> Numbered {
+        Numbered(name(seed, kind, index, purpose))
+    }
+
+    /// Draws of their own for the `index`-th part of this source.
+    #[must_use]
+    pub fn part(self, index: u64) -> Numbered {
+        Numbered(mix(mix(self.0) ^ index))
+    }
+
+    /// The `n`-th draw: 64 bits, all equally likely.
+    #[inline]
+    pub fn bits(self, n: u64) -> u64 {
+        mix(self.0.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+    }
 }
 
 fn absorb(mut hash: u64, word: &str) -> u64 {

@@ -28,6 +28,7 @@
 mod alias;
 mod amounts;
 mod arrivals;
+pub mod clients;
 pub mod draw;
 mod keys;
 mod merge;
