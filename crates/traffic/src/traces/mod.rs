@@ -8,6 +8,7 @@ mod access_log;
 mod agent;
 mod alb;
 mod azure;
+mod calendar;
 mod checks;
 mod cloudflare;
 mod columns;
@@ -36,6 +37,7 @@ mod row;
 mod s3;
 mod stream;
 mod time;
+mod unit;
 mod w3c;
 
 pub use format::{Clock, Format};

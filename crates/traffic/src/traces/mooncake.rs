@@ -2,7 +2,8 @@
 
 use super::format::{Format, Rows};
 use super::jsonl::{Objects, has_fields};
-use super::time::{Times, Unit};
+use super::time::Times;
+use super::unit::Unit;
 
 /// The entry of the registry.
 pub(super) const FORMAT: Format = Format {

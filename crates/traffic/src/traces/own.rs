@@ -2,7 +2,8 @@
 
 use super::csv::Table;
 use super::format::{Format, Rows};
-use super::time::{Times, Unit};
+use super::time::Times;
+use super::unit::Unit;
 
 /// The entry of the registry.
 pub(super) const FORMAT: Format = Format {

@@ -1,6 +1,6 @@
 //! What a column or field can be, and the names by which it is recognised.
 
-use super::time::Unit;
+use super::unit::Unit;
 
 /// What a column can be, with the names it goes by. The first name that a file has wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
