@@ -142,6 +142,16 @@ pub(super) fn warn_of_refusals(too_many: u64, unavailable: u64, rows: u64, notes
     ));
 }
 
+/// Warns of keys that number requests.
+pub(super) fn warn_of_keys(keys: u64, rows: u64, notes: &mut Notes) {
+    if rows < 20 || keys < rows {
+        return;
+    }
+    notes.warning(format!(
+        "each of the {rows} requests has a key of its own: if the key numbers requests and not who sends them, a limit per key never refuses; columns = {{ key = … }} chooses another"
+    ));
+}
+
 /// Warns that tokens of an answer are known too early.
 pub(super) fn warn_of_output(notes: &mut Notes) {
     notes.warning(

@@ -179,6 +179,7 @@ pub fn read(spec: &Trace, mut stream: Stream) -> Result<Recorded, TrafficError> 
     checks::warn_of_grain(grain, rows, &mut notes);
     checks::warn_of_minutes(&columns.at, clock, &mut notes);
     checks::warn_of_refusals(too_many, unavailable, rows, &mut notes);
+    checks::warn_of_keys(names.len() as u64, rows, &mut notes);
     if !columns.output_tokens.is_usual() {
         checks::warn_of_output(&mut notes);
     }

@@ -50,6 +50,15 @@ fn other_formats() {
 }
 
 #[test]
+fn keys_that_number_requests() {
+    let log: String = (0..20).map(|n| format!("{},r{n}\n", n * 7)).collect();
+    let said = |log: &str| notes(text(log, data("")).unwrap());
+    let warned = "each of the 20 requests has a key of its own";
+    assert!(said(&format!("t_ms,id\n{log}")).contains(warned));
+    assert!(!said(&format!("t_ms,id\n{log}200,r0\n")).contains("key of its own"));
+}
+
+#[test]
 fn refusals_and_request_times() {
     let line = |second: u32, status: u32, took: &str| {
         format!("h - - [10/Oct/2000:13:55:{second:02} -0700] \"GET / HTTP/1.1\" {status} 5 \"-\" \"ua\" {took}\n")
