@@ -15,6 +15,7 @@ use crate::token_bucket::narrowest;
 use crate::{
     Algorithm, AnyRule, Kind, Level, Nanos, Outcome, Param, ParamError, Quota, Rate, Rule, Settings, Value, Word, Worst,
 };
+use std::hint::select_unpredictable;
 
 /// The registry entry.
 pub const ALGORITHM: Algorithm = Algorithm {
@@ -125,17 +126,20 @@ impl<W: Word> Rule for LeakyBucket<W> {
         }
         let ahead = self.backlog_at(state, now);
         let backlog = ahead + W::product(cost, self.rate.per());
+        let fits = backlog <= self.capacity;
+        state.backlog = select_unpredictable(fits, backlog, ahead);
+        state.at = state.at.max(now);
         if cost == 0 {
             return Outcome::Admitted;
         }
-        if backlog > self.capacity {
+        // A division is dearer than a branch that is guessed wrong; at a whole number of nanoseconds a permit there is none.
+        if self.rate.permits() != 1 && !fits {
             return Outcome::Refused;
         }
-        *state = State { backlog, at: now };
-        match ahead.over(self.rate.permits()) {
-            0 => Outcome::Admitted,
-            delay => Outcome::Delayed { until: now.saturating_add(delay) },
-        }
+        let delay = ahead.over(self.rate.permits());
+        let until = now.saturating_add(delay);
+        let passed = select_unpredictable(delay == 0, Outcome::Admitted, Outcome::Delayed { until });
+        select_unpredictable(fits, passed, Outcome::Refused)
     }
 
     fn remaining(&self, state: &State<W>, now: Nanos) -> u64 {

@@ -75,11 +75,12 @@ impl<W: Word> Rule for LeakyBucketMeter<W> {
         if cost > self.permits {
             return Outcome::NeverFits;
         }
-        let content = self.content_at(state, now) + W::product(cost, self.rate.per());
+        let before = self.content_at(state, now);
+        let content = before + W::product(cost, self.rate.per());
         let admitted = content <= self.capacity;
-        let take = admitted & (cost != 0);
-        state.content = select_unpredictable(take, content, state.content);
-        state.at = select_unpredictable(take, now, state.at);
+        // The leak is taken off either way, as a token bucket's refill is.
+        state.content = select_unpredictable(admitted, content, before);
+        state.at = state.at.max(now);
         Outcome::of(admitted | (cost == 0))
     }
 

@@ -114,13 +114,14 @@ impl<W: Word> Rule for TokenBucket<W> {
         if cost > self.permits {
             return Outcome::NeverFits;
         }
-        let left = self.level_at(state, now) - W::product(cost, self.rate.per());
+        let level = self.level_at(state, now);
+        let left = level - W::product(cost, self.rate.per());
         let admitted = left >= W::ZERO;
-        // Whether a request passes is unpredictable under load: selects, not branches. A cost of 0 passes even in debt and
-        // must not move the state.
-        let take = admitted & (cost != 0);
-        state.level = select_unpredictable(take, left, state.level);
-        state.at = select_unpredictable(take, now, state.at);
+        // Whether a request passes is unpredictable under load: a select, not a branch. The refill is paid in either way,
+        // which no answer can tell and leaves only the level for the next decision to wait for, not the time as well.
+        state.level = select_unpredictable(admitted, left, level);
+        state.at = state.at.max(now);
+        // A cost of 0 passes even in debt.
         Outcome::of(admitted | (cost == 0))
     }
 

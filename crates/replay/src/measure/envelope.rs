@@ -9,6 +9,7 @@
 //! Memory: the starts of the longest window that is still measured; a window that would need more than the budget is given
 //! up and reported as such, never approximated.
 
+use super::lookback::raise;
 use limiters::Nanos;
 
 /// The largest amount of permits within each of a set of window lengths.
@@ -41,32 +42,40 @@ impl Envelope {
 
     /// Takes starts in time order. `at` and `cost` have the same length.
     pub fn observe(&mut self, at: &[Nanos], cost: &[u64]) {
+        if self.unit && cost.iter().all(|&cost| cost == 1) {
+            return self.observe_unit(at);
+        }
         let first_new = self.at.len();
-        if self.unit && cost.iter().any(|&cost| cost != 1) {
+        if self.unit {
             // Everything younger than a window is among its last `most` starts, so these are valid stale cursors.
             for window in &mut self.windows {
                 window.cursor = first_new - window.most as usize;
             }
             self.unit = false;
+            // Until here one start was one permit.
+            self.before.extend(self.total - first_new as u64..self.total);
         }
         self.at.extend_from_slice(at);
-        if self.unit {
-            self.total += at.len() as u64;
-            for window in self.windows.iter_mut().filter(|window| !window.given_up) {
-                window.look_back(&self.at, first_new);
-            }
-        } else {
-            if self.before.len() < first_new {
-                // The first block that is not all ones: until here one start was one permit.
-                self.before.extend(self.total - first_new as u64..self.total);
-            }
-            for &cost in cost {
-                self.before.push(self.total);
-                self.total += cost;
-            }
-            for window in self.windows.iter_mut().filter(|window| !window.given_up) {
-                window.move_cursor(&self.at, &self.before, self.total, first_new);
-            }
+        for &cost in cost {
+            self.before.push(self.total);
+            self.total += cost;
+        }
+        for window in self.windows.iter_mut().filter(|window| !window.given_up) {
+            window.move_cursor(&self.at, &self.before, self.total, first_new);
+        }
+        self.forget();
+    }
+
+    /// Takes starts of one permit each in time order.
+    pub fn observe_unit(&mut self, at: &[Nanos]) {
+        if !self.unit {
+            return self.observe(at, &vec![1; at.len()]);
+        }
+        let first_new = self.at.len();
+        self.at.extend_from_slice(at);
+        self.total += at.len() as u64;
+        for window in self.windows.iter_mut().filter(|window| !window.given_up) {
+            window.most = raise(&self.at, first_new, window.most as usize, window.tau) as u64;
         }
         self.forget();
     }
@@ -111,35 +120,6 @@ impl Window {
     /// How many of the last starts this window may look at again.
     fn reach(&self, end: usize, unit: bool) -> usize {
         if unit { self.most as usize } else { end - self.cursor }
-    }
-
-    /// One comparison per start, see the top of the file. `at[first_new..]` are the new starts.
-    fn look_back(&mut self, at: &[Nanos], first_new: usize) {
-        const LANES: usize = 8;
-        let tau = self.tau;
-        let mut most = self.most as usize;
-        let mut next = first_new;
-        // While fewer starts than `most` exist, the window cannot be beaten by looking back that far.
-        while next < at.len() {
-            if next >= most {
-                // In steady state nothing changes: compare a whole block before looking closer.
-                while next + LANES <= at.len() {
-                    let new = &at[next..next + LANES];
-                    let old = &at[next - most..next - most + LANES];
-                    let young = new.iter().zip(old).fold(0u32, |any, (new, old)| any | u32::from(new - old < tau));
-                    if young != 0 {
-                        break;
-                    }
-                    next += LANES;
-                }
-                if next == at.len() {
-                    break;
-                }
-                most += usize::from(at[next] - at[next - most] < tau);
-            }
-            next += 1;
-        }
-        self.most = most as u64;
     }
 
     fn move_cursor(&mut self, at: &[Nanos], before: &[u64], total: u64, first_new: usize) {

@@ -1,20 +1,23 @@
 //! Everything measured about one limiter, one module per metric. All counts are integers; `METHODOLOGY.md` has the formulas.
 
+mod departures;
 mod envelope;
 mod keys;
+mod lookback;
 mod stream;
 mod timeline;
 mod trailing;
+mod unit_log;
 
 pub use envelope::Envelope;
 pub use keys::{Key, Keys};
 pub use stream::Stream;
 pub use timeline::{Bin, Timeline, round_width};
 
+use departures::Departures;
 use hdrhistogram::Histogram;
 use limiters::{Nanos, Outcome, Quota, Rate};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::hint::select_unpredictable;
 use trailing::Trailing;
 
 /// What has to be known to measure a limiter.
@@ -82,7 +85,7 @@ pub struct Measure {
     trailing: Trailing,
     streak: u64,
     last_refusal: Nanos,
-    departures: BinaryHeap<Reverse<(Nanos, u64, u64)>>,
+    departures: Departures,
     starts: Starts,
 }
 
@@ -144,7 +147,7 @@ impl Measure {
             trailing: Trailing::new(setup.quota.window),
             streak: 0,
             last_refusal: 0,
-            departures: BinaryHeap::new(),
+            departures: Departures::default(),
             starts: Starts::default(),
         }
     }
@@ -170,7 +173,10 @@ impl Measure {
             self.keys = Some(keys);
         }
         let mut bin = Bin::default();
-        if self.per_key {
+        let unit = self.keys.is_none() && self.trailing.is_unit() && cost.iter().all(|&cost| cost == 1);
+        if unit {
+            self.scan_unit(at, outcomes, &mut bin);
+        } else if self.per_key {
             self.scan::<true>(key, at, cost, outcomes, &mut bin);
         } else {
             self.scan::<false>(key, at, cost, outcomes, &mut bin);
@@ -188,7 +194,73 @@ impl Measure {
         total.trailing = total.trailing.max(bin.trailing);
         self.offered_permits += bin.offered;
         self.admitted_permits += bin.admitted;
-        self.flush_starts();
+        if self.shaper || !unit {
+            self.flush_starts();
+        }
+    }
+
+    /// What [`Measure::scan`] does, for requests of one permit while nothing else was seen and nobody asks for keys: in
+    /// loops of one purpose without branches on the answers, which nothing can predict under load.
+    fn scan_unit(&mut self, at: &[Nanos], outcomes: &[Outcome], bin: &mut Bin) {
+        let requests = at.len() as u64;
+        let answers = outcomes.iter().map(|outcome| (outcome.passes(), *outcome == Outcome::Refused));
+        let (count, judged) = self.trailing.block(at, self.quota.limit, answers);
+        let admitted = count as u64;
+        if self.first_refusal.is_none() && admitted < requests {
+            self.first_refusal = outcomes.iter().position(|outcome| !outcome.passes()).map(|first| at[first]);
+        }
+        self.streaks(at, outcomes);
+        if self.shaper {
+            self.queue_unit(at, outcomes, bin);
+        }
+        let (most, newest) = self.trailing.newest(count);
+        if !self.shaper {
+            self.envelope.observe_unit(newest);
+            self.stream.observe_unit(newest);
+        }
+        self.trailing.forget();
+        self.admitted += admitted;
+        self.refused += judged.refused;
+        self.never_fits += requests - admitted - judged.refused;
+        self.falsely_refused += judged.falsely;
+        self.largest = self.largest.max(admitted.min(1));
+        bin.offered = requests;
+        bin.admitted = admitted;
+        bin.trailing = most;
+    }
+
+    /// Refusals in a row, and how long it took to admit again.
+    fn streaks(&mut self, at: &[Nanos], outcomes: &[Outcome]) {
+        let (mut streak, mut longest, mut last) = (self.streak, self.longest_streak, self.last_refusal);
+        let (mut recovery, mut ended_any) = (0, false);
+        for (&at, outcome) in at.iter().zip(outcomes) {
+            let passes = outcome.passes();
+            let ended = passes & (streak > 0);
+            ended_any |= ended;
+            recovery = recovery.max(select_unpredictable(ended, at.wrapping_sub(last), 0));
+            streak = select_unpredictable(passes, 0, streak + 1);
+            longest = longest.max(streak);
+            last = select_unpredictable(passes, last, at);
+        }
+        if ended_any {
+            self.recovery = self.recovery.max(Some(recovery));
+        }
+        (self.streak, self.longest_streak, self.last_refusal) = (streak, longest, last);
+    }
+
+    /// Puts what a shaper admitted in the queue of departures.
+    fn queue_unit(&mut self, at: &[Nanos], outcomes: &[Outcome], bin: &mut Bin) {
+        for (&at, outcome) in at.iter().zip(outcomes) {
+            let Some(start) = outcome.starts(at) else { continue };
+            let delayed = u64::from(start > at);
+            self.delayed += delayed;
+            bin.delayed += delayed;
+            self.longest_wait = self.longest_wait.max(start - at);
+            if let Some(waits) = &mut self.waits {
+                waits.saturating_record(start - at);
+            }
+            self.departures.push((start, 0, 1));
+        }
     }
 
     /// The pass over a block that looks at every request.
@@ -228,7 +300,7 @@ impl Measure {
                     if let Some(waits) = &mut self.waits {
                         waits.record(start - at).expect("the histogram grows to any 64-bit value");
                     }
-                    self.departures.push(Reverse((start, key, cost)));
+                    self.departures.push((start, key, cost));
                 } else {
                     self.starts.push(at, key, cost);
                 }
@@ -251,18 +323,27 @@ impl Measure {
 
     /// Moves departures up to `now` into the started stream.
     fn depart(&mut self, now: Nanos) {
-        while let Some(&Reverse((start, key, cost))) = self.departures.peek()
-            && start <= now
-        {
-            self.departures.pop();
-            self.timeline.bin(start).started += cost;
+        let (mut bin_end, mut in_bin, mut started) = (0, 0, 0);
+        while let Some((start, key, cost)) = self.departures.pop(now) {
+            if start >= bin_end {
+                self.timeline.bin(in_bin).started += started;
+                (bin_end, in_bin, started) = (self.timeline.end_of_bin(start), start, 0);
+            }
+            started += cost;
             self.starts.push(start, key, cost);
         }
+        self.timeline.bin(in_bin).started += started;
     }
 
     fn flush_starts(&mut self) {
-        self.envelope.observe(&self.starts.at, &self.starts.cost);
-        self.stream.observe(&self.starts.at, &self.starts.key, &self.starts.cost);
+        let Starts { at, key, cost } = &self.starts;
+        if self.keys.is_none() && cost.iter().all(|&cost| cost == 1) {
+            self.envelope.observe_unit(at);
+            self.stream.observe_unit(at);
+        } else {
+            self.envelope.observe(at, cost);
+            self.stream.observe(at, key, cost);
+        }
     }
 
     /// Notes how full the limiter is at the end of every bin that ends at or before `now`. `level` is asked for times that

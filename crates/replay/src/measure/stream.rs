@@ -1,5 +1,6 @@
 //! What the stream of starts looks like: the bucket it obeys, how even it is, and how it differs from the exact answer.
 
+use super::unit_log::UnitLog;
 use limiters::{Nanos, Outcome, Quota, Rate, Settings, Store, algorithm};
 
 /// Accumulators over starts in time order; all integers.
@@ -14,6 +15,8 @@ pub struct Stream {
     /// Sum of squared gaps, ns².
     squares: u128,
     exact: Box<dyn Store + Send>,
+    /// Stands in for `exact` while every start is one permit of one key.
+    unit: Option<UnitLog>,
     over_admitted: u64,
     scratch: Vec<Outcome>,
 }
@@ -35,6 +38,7 @@ impl Stream {
             starts: 0,
             squares: 0,
             exact,
+            unit: (!per_key).then(|| UnitLog::new(quota.limit, quota.window)),
             over_admitted: 0,
             scratch: Vec::new(),
         }
@@ -42,26 +46,69 @@ impl Stream {
 
     /// Takes starts in time order.
     pub fn observe(&mut self, at: &[Nanos], key: &[u64], cost: &[u64]) {
-        let Some(&first) = at.first() else { return };
+        self.shape(at, cost.iter().copied());
+        if let Some(unit) = self.unit.take() {
+            // The log goes on from where its stand-in was; it admits these as that did.
+            let ones = vec![1; unit.admitted().len()];
+            self.run_exact(unit.admitted(), &vec![0; ones.len()], &ones);
+        }
+        self.over_admitted += self.run_exact(at, key, cost);
+    }
+
+    /// Takes starts of one permit of one key each, in time order.
+    pub fn observe_unit(&mut self, at: &[Nanos]) {
+        match &mut self.unit {
+            Some(unit) => {
+                self.over_admitted += unit.refused(at);
+                self.shape(at, std::iter::repeat_n(1, at.len()));
+            }
+            None => self.observe(at, &vec![0; at.len()], &vec![1; at.len()]),
+        }
+    }
+
+    /// Permits that the exact log refuses.
+    fn run_exact(&mut self, at: &[Nanos], key: &[u64], cost: &[u64]) -> u64 {
+        self.scratch.resize(at.len(), Outcome::Refused);
+        self.exact.run(key, at, cost, &mut self.scratch);
+        let refused = |(outcome, cost): (&Outcome, &u64)| if outcome.passes() { 0 } else { *cost };
+        self.scratch.iter().zip(cost).map(refused).sum()
+    }
+
+    /// Gaps and backlog.
+    fn shape(&mut self, at: &[Nanos], cost: impl ExactSizeIterator<Item = u64> + Clone) {
+        let (Some(&first), Some(&newest)) = (at.first(), at.last()) else { return };
         if self.first.is_none() {
             self.first = Some(first);
             self.last = first;
         }
-        let (permits, per) = (u128::from(self.rate.permits()), u128::from(self.rate.per()));
-        let (mut backlog, mut most, mut last, mut squares) = (self.backlog, self.backlog_max, self.last, self.squares);
-        for (&at, &cost) in at.iter().zip(cost) {
-            let gap = u128::from(at - last);
-            squares += gap * gap;
-            backlog = backlog.saturating_sub(gap * permits) + u128::from(cost) * per;
-            most = most.max(backlog);
-            last = at;
-        }
-        (self.backlog, self.backlog_max, self.last, self.squares) = (backlog, most, last, squares);
         self.starts += at.len() as u64;
-        self.scratch.resize(at.len(), Outcome::Refused);
-        self.exact.run(key, at, cost, &mut self.scratch);
-        let refused = |(outcome, cost): (&Outcome, &u64)| if outcome.passes() { 0 } else { *cost };
-        self.over_admitted += self.scratch.iter().zip(cost).map(refused).sum::<u64>();
+        let (permits, per) = (self.rate.permits(), self.rate.per());
+        // No sum of this block passes 64 bits when these do not: squares of gaps sum to less than the square of their sum.
+        let total = cost.clone().try_fold(0u64, u64::checked_add).and_then(|total| total.checked_mul(per));
+        let ends = total.and_then(|total| u64::try_from(self.backlog).ok()?.checked_add(total));
+        if ends.is_some() && newest - self.last <= u32::MAX.into() && permits <= u32::MAX.into() {
+            let (mut backlog, mut most, mut last, mut squares) = (self.backlog as u64, 0, self.last, 0);
+            for (&at, cost) in at.iter().zip(cost) {
+                let gap = at - last;
+                squares += gap * gap;
+                backlog = backlog.saturating_sub(gap * permits) + cost * per;
+                most = most.max(backlog);
+                last = at;
+            }
+            self.backlog = backlog.into();
+            self.backlog_max = self.backlog_max.max(most.into());
+            self.squares += u128::from(squares);
+        } else {
+            let (permits, per) = (u128::from(permits), u128::from(per));
+            for (&at, cost) in at.iter().zip(cost) {
+                let gap = u128::from(at - self.last);
+                self.squares += gap * gap;
+                self.backlog = self.backlog.saturating_sub(gap * permits) + u128::from(cost) * per;
+                self.backlog_max = self.backlog_max.max(self.backlog);
+                self.last = at;
+            }
+        }
+        self.last = newest;
     }
 
     /// Least capacity of a bucket refilled at limit per window that the stream obeys, in whole permits.
