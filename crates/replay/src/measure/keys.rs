@@ -69,7 +69,7 @@ impl Keys {
     }
 
     /// How many keys asked.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.keys.iter().filter(|key| key.offered > 0).count()
     }
 
@@ -153,6 +153,6 @@ mod tests {
         assert_eq!(keys.asked(7, 99, 2, true), 3);
         assert_eq!(keys.asked(7, 100, 1, true), 2);
         let (_, key) = keys.iter().next().unwrap();
-        assert_eq!((key.peak(), key.offered, key.admitted, keys.len()), (Some(5), 6, 6, 1));
+        assert_eq!((key.peak(), key.offered, key.admitted, keys.count()), (Some(5), 6, 6, 1));
     }
 }
