@@ -141,7 +141,7 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "first refusal",
-        meaning: "time from the first request to the first refusal",
+        meaning: "when the first request was refused, counted from the start",
         better: Better::Neither,
         main: None,
         value: |e| e.row.first_refusal_ns.map(|ns| ns as f64),
