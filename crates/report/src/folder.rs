@@ -14,7 +14,7 @@ use crate::{Error, figures};
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// The names a report may have besides its CSV files and figures.
-const OTHER_FILES: &[&str] = &["scenario.toml", "run.json", "decisions.csv", "README.md", "report.html"];
+const OTHER_FILES: &[&str] = &["scenario.toml", "run.json", "decisions.csv", "seeds.csv", "README.md", "report.html"];
 
 /// A folder being filled. Dropped before [`Folder::commit`], it leaves nothing behind and changes nothing.
 #[derive(Debug)]

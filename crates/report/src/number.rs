@@ -71,9 +71,10 @@ pub fn nanoseconds(ns: f64) -> String {
     if ns < 99_999.95 { format!("{ns:.1}") } else { short(ns) }
 }
 
-/// Amount for an axis: below 10,000 in full, above with k, M, G, T, P, E.
+/// Amount for an axis: below 10,000 in full, above with k, M, G, T, P, E, Z.
 pub fn short(value: f64) -> String {
     let (size, unit) = match value.abs() {
+        v if v >= 0.9995e21 => (1e21, " Z"),
         v if v >= 0.9995e18 => (1e18, " E"),
         v if v >= 0.9995e15 => (1e15, " P"),
         v if v >= 0.9995e12 => (1e12, " T"),

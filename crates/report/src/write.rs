@@ -70,7 +70,7 @@ fn draw(report: &Report, dir: &Path) -> Result<(), Error> {
 }
 
 fn data_files() -> impl Iterator<Item = &'static str> {
-    crate::tables::FILES.iter().copied().chain(["scenario.toml", "run.json", "decisions.csv"])
+    crate::tables::FILES.iter().copied().chain(["scenario.toml", "run.json", "decisions.csv", "seeds.csv"])
 }
 
 fn put(path: PathBuf, bytes: &[u8]) -> Result<(), Error> {

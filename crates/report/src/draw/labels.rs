@@ -1,5 +1,7 @@
 //! Lines with their names beside them: labels that never overlap, and one label for lines that are the same.
 
+use std::cmp::Ordering;
+
 use super::Rect;
 use super::canvas::{Align, Canvas, Mark, picture};
 use super::frame::{Frame, Head, LEFT, MARGIN, Ticks, WIDTH, axis_name, foot, foot_height, foot_lines};
@@ -11,6 +13,8 @@ use super::scale::Scale;
 pub const MOST: usize = 12;
 /// The widest a label may be.
 const ROOM: f64 = 236.0;
+/// Ends this near to each other look like one.
+const CLOSE: f64 = 10.0;
 
 /// One line, or several that coincide.
 #[derive(Clone, Debug)]
@@ -141,7 +145,9 @@ impl Lines<'_> {
         for (value, text) in &self.x_ticks {
             let x = frame.across(*value);
             canvas.line(&[(x, area.y), (x, area.bottom() + 4.0)], Ink::Grid, 1.0, Dash::Solid);
-            canvas.text((x, area.bottom() + 13.0), text, Font::BODY, Ink::Muted, Align::Center);
+            if room_for(text, frame, &self.x_ticks) {
+                canvas.text((x, area.bottom() + 13.0), text, Font::BODY, Ink::Muted, Align::Center);
+            }
         }
         if let Some((value, text)) = &self.guide {
             let x = frame.across(*value);
@@ -151,6 +157,27 @@ impl Lines<'_> {
             canvas.text((centre, area.y - 13.0), text, Font::BODY, Ink::Text, Align::Center);
         }
     }
+}
+
+/// Whether the label of one of `ticks` is written: from left to right as they fit, but the last always.
+fn room_for(text: &str, frame: &Frame, ticks: &[(f64, String)]) -> bool {
+    let ends = |(value, text): &(f64, String)| {
+        let (x, half) = (frame.across(*value), width(text, Font::BODY) / 2.0 + 4.0);
+        (x - half, x + half)
+    };
+    let Some(last) = ticks.last() else { return false };
+    let mut free = f64::NEG_INFINITY;
+    for tick in ticks {
+        let (from, to) = ends(tick);
+        let fits = tick == last || (from >= free && to <= ends(last).0);
+        if tick.1 == text {
+            return fits;
+        }
+        if fits {
+            free = to;
+        }
+    }
+    false
 }
 
 /// Writes the labels in the gutter at the right, each tied to the end of its line.
@@ -163,7 +190,13 @@ fn tag(
 ) {
     let end = |line: &Line| line.points.last().map_or((0.0, 0.0), |&(x, y)| frame.at(x, y));
     let mut order: Vec<usize> = (0..lines.len()).collect();
-    order.sort_by(|&a, &b| end(&lines[a]).1.total_cmp(&end(&lines[b]).1));
+    // Lines that end together are ordered as they run.
+    let run = |line: &Line| {
+        let heights = line.points.iter().map(|&(_, y)| frame.up(y));
+        heights.sum::<f64>() / line.points.len().max(1) as f64
+    };
+    let place = |line: &Line| ((end(line).1 / CLOSE).round(), run(line));
+    order.sort_by(|&a, &b| place(&lines[a]).partial_cmp(&place(&lines[b])).unwrap_or(Ordering::Equal));
     let wanted: Vec<_> = order.iter().map(|&i| (end(&lines[i]).1, height_of(&labels[i]))).collect();
     let x = frame.area.right() + 30.0;
     for (&i, y) in order.iter().zip(spread(&wanted, frame.area.y, frame.area.bottom())) {

@@ -65,7 +65,14 @@ impl Scale {
     /// About `wanted` ticks: place and label.
     pub fn ticks(&self, wanted: usize) -> Vec<(f64, String)> {
         let wanted = wanted.max(2);
-        if self.log { self.log_ticks(wanted) } else { self.linear_ticks(wanted) }
+        if self.log {
+            return self.log_ticks(wanted);
+        }
+        // A step may be too long for either side of zero to reach it: then a shorter one.
+        (wanted..wanted + 4)
+            .map(|wanted| self.linear_ticks(wanted))
+            .find(|ticks| ticks.len() > 2)
+            .unwrap_or_else(|| self.linear_ticks(wanted))
     }
 
     fn time_unit(&self) -> (&'static str, f64) {

@@ -1,5 +1,7 @@
 //! Most permits in any window of a length, measured and proven, on logarithmic axes.
 
+use replay::rows::EnvelopeRow;
+
 use super::Figure;
 use crate::draw::frame::{Head, Sign};
 use crate::draw::grid::Grid;
@@ -20,9 +22,9 @@ pub const FIGURE: Figure = Figure {
 };
 
 fn draw(report: &Report) -> String {
-    let rows = &report.tables.envelope;
     let entries = report.panels();
     let quota = report.quota();
+    let rows = near(&report.tables.envelope, quota);
     let quota_count = quota.map(|(limit, _)| limit as f64);
     let heights = rows.iter().flat_map(|row| [row.measured_permits as f64, row.bound_permits.unwrap_or(0) as f64]);
     let panels = entries.iter().map(|entry| {
@@ -75,4 +77,12 @@ fn draw(report: &Report) -> String {
             canvas.line(&possible, Ink::Bound, 1.4, Dash::Long);
         },
     )
+}
+
+/// The rows from a thousandth of the window on. A shorter window counts what comes at one instant; on this axis it would
+/// stand far away, with a line between that means nothing.
+fn near(rows: &[EnvelopeRow], quota: Option<(u64, u64)>) -> Vec<&EnvelopeRow> {
+    let least = quota.map_or(0, |(_, window)| window / 1000);
+    let longer: Vec<_> = rows.iter().filter(|row| row.tau_ns >= least).collect();
+    if longer.is_empty() { rows.iter().collect() } else { longer }
 }

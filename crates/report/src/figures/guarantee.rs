@@ -46,10 +46,21 @@ fn draw(report: &Report) -> String {
         lines,
         guide: limit.map(|limit| (limit as f64, format!("scenario's limit: {}", number::count(limit)))),
         x_ticks: Vec::new(),
-        foot: format!("Lower is better.{share} “=” joins algorithms whose lines coincide."),
+        foot: format!("Lower is better.{share} “=” joins algorithms whose lines coincide.{}", delaying(report)),
         file: "guarantee.csv",
     }
     .draw()
+}
+
+/// A sentence on the algorithms that refuse less because they make requests wait; empty where none does.
+fn delaying(report: &Report) -> String {
+    let tuned = report.tables.summary.iter().filter(|row| row.comparison == "equal-guarantee" && row.delayed > 0);
+    let names: Vec<&str> = tuned.map(|row| row.algorithm.as_str()).collect();
+    match names.len() {
+        0 => String::new(),
+        1 => format!(" {} refuses less because it makes requests wait.", names[0]),
+        _ => format!(" {} refuse less because they make requests wait.", names.join(", ")),
+    }
 }
 
 /// The algorithms of `rows`, each once, in order.

@@ -1,5 +1,7 @@
 //! How long admitted requests waited, by quantile.
 
+use replay::rows::{SummaryRow, WaitRow};
+
 use super::Figure;
 use crate::Report;
 use crate::draw::frame::Head;
@@ -20,7 +22,7 @@ pub const FIGURE: Figure = Figure {
 };
 
 fn draw(report: &Report) -> String {
-    let rows = &report.tables.waits;
+    let rows: Vec<&WaitRow> = report.tables.waits.iter().filter(|row| resolved(report, row)).collect();
     let longest = rows.iter().filter(|row| row.quantile < 1.0).map(|row| nines(row.quantile)).fold(1.0, f64::max);
     let end = longest + 0.5;
     let place = |quantile: f64| if quantile < 1.0 { nines(quantile) } else { end };
@@ -66,6 +68,13 @@ fn draw(report: &Report) -> String {
         file: "waits.csv",
     }
     .draw()
+}
+
+/// Whether there are requests beyond the row's quantile: of a hundred requests, 99.9 % is the maximum under another name.
+fn resolved(report: &Report, row: &WaitRow) -> bool {
+    let same = |entry: &&SummaryRow| entry.limiter == row.limiter && entry.comparison == row.comparison;
+    let admitted = report.tables.summary.iter().find(same).map_or(0, |entry| entry.admitted);
+    row.quantile >= 1.0 || (1.0 - row.quantile) * admitted as f64 >= 0.999
 }
 
 /// How many nines a quantile has: 0.9 is one, 0.99 two.

@@ -141,7 +141,7 @@ fn limiter(tables: &mut Tables, name: &str, comparison: &str, bound: Option<u64>
             bound_permits: bound,
         });
     }
-    for quantile in [0.0, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1.0] {
+    for quantile in [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 0.99999, 1.0] {
         tables.waits.push(WaitRow {
             limiter: name.to_owned(),
             comparison: comparison.to_owned(),
