@@ -66,6 +66,11 @@ pub fn significant(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
+/// Whole number in little space: in full below 100,000, above with three digits and k, M, G.
+pub fn brief(value: u64) -> String {
+    if value < 100_000 { count(value) } else { short(value as f64) }
+}
+
 /// Nanoseconds of a decision: one decimal, so that digits stand under digits.
 pub fn nanoseconds(ns: f64) -> String {
     if ns < 99_999.95 { format!("{ns:.1}") } else { short(ns) }

@@ -49,7 +49,9 @@ impl Frame {
     pub fn draw(&self, canvas: &mut Canvas<'_>, show: Ticks, y_label: impl Fn(f64, String) -> String) {
         let Rect { x: left, y: top, .. } = self.area;
         let (right, bottom) = (self.area.right(), self.area.bottom());
-        let rungs = if show.y_grid { self.y.ticks((self.area.h / 30.0) as usize) } else { Vec::new() };
+        // A logarithmic axis has its ticks where they are, so that they may stand closer.
+        let apart = if self.y.is_log() { 24.0 } else { 30.0 };
+        let rungs = if show.y_grid { self.y.ticks((self.area.h / apart) as usize) } else { Vec::new() };
         for (value, text) in rungs {
             let y = self.up(value);
             canvas.line(&[(left, y), (right, y)], Ink::Grid, 1.0, Dash::Solid);

@@ -57,6 +57,11 @@ impl Scale {
         part.clamp(0.0, 1.0)
     }
 
+    /// Whether the axis is logarithmic.
+    pub fn is_log(&self) -> bool {
+        self.log
+    }
+
     /// The unit the tick labels leave to the axis's name: "s", "min"; nothing where they carry it themselves.
     pub fn tick_unit(&self) -> Option<&'static str> {
         (self.unit == Unit::Time && !self.log).then(|| self.time_unit().0)
@@ -141,8 +146,8 @@ impl Scale {
         };
         let inside = |value: f64| value >= self.lo * (1.0 - 1e-9) && value <= self.hi * (1.0 + 1e-9);
         all.retain(|(value, _)| inside(*value));
-        if all.len() < 2 && self.unit == Unit::Amount {
-            // Less than a decade: count in 1, 2, 5.
+        if all.len() * 3 <= wanted.max(3) && self.unit == Unit::Amount {
+            // Few decades: count in 1, 2, 5.
             let halves = (-3..20).flat_map(|p| [1.0, 2.0, 5.0].map(|m| m * 10f64.powi(p)));
             all = halves.filter(|value| inside(*value)).map(|value| (value, number::short(value))).collect();
         }

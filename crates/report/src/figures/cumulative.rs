@@ -22,14 +22,17 @@ pub const FIGURE: Figure = Figure {
 
 fn draw(report: &Report) -> String {
     let entries = report.panels();
+    // A limiter that delays has bins after the last arrival; the others stay level until then.
+    let ends = report.tables.timeline.iter().map(|row| row.bin_start_ns.saturating_add(row.bin_ns));
+    let end = ends.max().unwrap_or(0) as f64;
     let curves: Vec<[Vec<(f64, f64)>; 3]> = entries
         .iter()
         .map(|entry| {
             let own = bins::of(report, entry);
             [
-                sums(&own, |row| row.offered_permits),
-                sums(&own, |row| row.admitted_permits),
-                sums(&own, |row| row.started_permits),
+                sums(&own, end, |row| row.offered_permits),
+                sums(&own, end, |row| row.admitted_permits),
+                sums(&own, end, |row| row.started_permits),
             ]
         })
         .collect();
@@ -70,8 +73,8 @@ fn draw(report: &Report) -> String {
     )
 }
 
-/// Running sum at the end of each bin, level where it does not grow.
-fn sums(bins: &[&TimelineRow], value: impl Fn(&TimelineRow) -> u64) -> Vec<(f64, f64)> {
+/// Running sum at the end of each bin, level where it does not grow and on to `end`.
+fn sums(bins: &[&TimelineRow], end: f64, value: impl Fn(&TimelineRow) -> u64) -> Vec<(f64, f64)> {
     let mut sum = 0u128;
     let mut points: Vec<(f64, f64)> = Vec::with_capacity(bins.len() + 1);
     for row in bins {
@@ -79,6 +82,11 @@ fn sums(bins: &[&TimelineRow], value: impl Fn(&TimelineRow) -> u64) -> Vec<(f64,
         points.push((row.bin_start_ns as f64, sum as f64));
         sum += u128::from(value(row));
         points.push((row.bin_start_ns as f64 + row.bin_ns as f64, sum as f64));
+    }
+    if let Some(&(last, total)) = points.last()
+        && last < end
+    {
+        points.push((end, total));
     }
     points.dedup();
     thin(points)
@@ -112,7 +120,7 @@ mod tests {
             ..TimelineRow::default()
         };
         let rows = [bin(0, 2), bin(1, 0), bin(2, 0), bin(3, 5)];
-        let points = sums(&rows.iter().collect::<Vec<_>>(), |row| row.offered_permits);
-        assert_eq!(points, [(0.0, 0.0), (1.0, 2.0), (3.0, 2.0), (4.0, 7.0)]);
+        let points = sums(&rows.iter().collect::<Vec<_>>(), 6.0, |row| row.offered_permits);
+        assert_eq!(points, [(0.0, 0.0), (1.0, 2.0), (3.0, 2.0), (4.0, 7.0), (6.0, 7.0)]);
     }
 }

@@ -28,8 +28,8 @@ fn draw(report: &Report) -> String {
     let quota_count = quota.map(|(limit, _)| limit as f64);
     let heights = rows.iter().flat_map(|row| [row.measured_permits as f64, row.bound_permits.unwrap_or(0) as f64]);
     let panels = entries.iter().map(|entry| {
-        let can = entry.peak_window_bound.map_or_else(|| "no bound".to_owned(), number::count);
-        (report::label(&entry.limiter, &entry.comparison), format!("{} / {can}", number::count(entry.peak_window)))
+        let can = entry.peak_window_bound.map_or_else(|| "no bound".to_owned(), number::brief);
+        (report::label(&entry.limiter, &entry.comparison), format!("{} / {can}", number::brief(entry.peak_window)))
     });
     let mut legend = vec![
         (Sign::Line(Ink::Admitted, Dash::Solid), "seen in this run".to_owned()),

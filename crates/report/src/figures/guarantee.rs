@@ -52,14 +52,13 @@ fn draw(report: &Report) -> String {
     .draw()
 }
 
-/// A sentence on the algorithms that refuse less because they make requests wait; empty where none does.
+/// A sentence on the algorithms that make requests wait instead of refusing them; empty where none does.
 fn delaying(report: &Report) -> String {
     let tuned = report.tables.summary.iter().filter(|row| row.comparison == "equal-guarantee" && row.delayed > 0);
     let names: Vec<&str> = tuned.map(|row| row.algorithm.as_str()).collect();
     match names.len() {
         0 => String::new(),
-        1 => format!(" {} refuses less because it makes requests wait.", names[0]),
-        _ => format!(" {} refuse less because they make requests wait.", names.join(", ")),
+        _ => format!(" Requests admitted by {} may have to wait.", names.join(" or ")),
     }
 }
 
