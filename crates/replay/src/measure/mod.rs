@@ -384,3 +384,31 @@ impl Measure {
         at.saturating_sub(self.start)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waits(values: impl IntoIterator<Item = u64>) -> Histogram<u64> {
+        let mut waits = Histogram::new(4).unwrap();
+        values.into_iter().for_each(|value| waits.record(value).unwrap());
+        waits
+    }
+
+    #[test]
+    fn quantiles_are_nearest_ranks() {
+        let ten_thousand = waits(1..=10_000);
+        let at = |quantile| ten_thousand.value_at_quantile(quantile);
+        assert_eq!([0.5, 0.99, 0.999, 0.9999, 1.0].map(at), [5000, 9900, 9990, 9999, 10_000]);
+        let mostly_two = waits([1, 2, 2, 2, 2]);
+        assert_eq!((mostly_two.value_at_quantile(0.2), mostly_two.value_at_quantile(0.25)), (1, 2));
+        assert_eq!(waits([1, 2]).value_at_quantile(0.5), 1);
+    }
+
+    #[test]
+    fn long_waits_keep_four_digits() {
+        let day = 86_400_000_000_000;
+        let measured = waits([0, day]).value_at_quantile(1.0);
+        assert!(measured.abs_diff(day) <= day / 10_000, "{measured}");
+    }
+}
