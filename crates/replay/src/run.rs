@@ -95,6 +95,7 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
     let taus = window_lengths(quota, scenario);
     let bin = scenario.bin.unwrap_or_else(|| round_width(duration));
     let budget = ENVELOPE_BYTES / 16 / entries.len();
+    let many_keys = traffic.key_count() != Some(1);
     let lane = |entry: &Entry| {
         let setup = Setup {
             quota: entry.quota,
@@ -103,6 +104,7 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
             bin,
             bins: duration.div_ceil(bin).try_into().unwrap_or(usize::MAX),
             per_key: entry.per_key,
+            many_keys,
             shaper: entry.delays,
             budget,
         };

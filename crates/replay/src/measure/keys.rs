@@ -16,11 +16,30 @@ pub struct Key {
 
 #[derive(Clone, Debug)]
 struct Peak {
+    /// Admissions, by the time they were asked for.
     trailing: Trailing,
+    /// Starts, where they can be later than admissions.
+    starts: Option<Trailing>,
     most: u64,
     backlog: u128,
     backlog_at: Nanos,
     backlog_max: u128,
+}
+
+impl Peak {
+    fn new(window: Nanos, shaper: bool, now: Nanos) -> Peak {
+        let starts = shaper.then(|| Trailing::new(window));
+        Peak { trailing: Trailing::new(window), starts, most: 0, backlog: 0, backlog_at: now, backlog_max: 0 }
+    }
+
+    /// Counts a start; `sum` is what started in the window that ends with it.
+    fn start(&mut self, now: Nanos, cost: u64, sum: u64, rate: Rate) {
+        self.most = self.most.max(sum);
+        let leaked = u128::from(now - self.backlog_at) * u128::from(rate.permits());
+        self.backlog = self.backlog.saturating_sub(leaked) + u128::from(cost) * u128::from(rate.per());
+        self.backlog_max = self.backlog_max.max(self.backlog);
+        self.backlog_at = now;
+    }
 }
 
 /// Keys whose own peak is measured: those with the lowest numbers, which traffic hands out first.
@@ -31,13 +50,15 @@ pub const MAX_PEAKS: usize = 100_000;
 pub struct Keys {
     window: Nanos,
     rate: Rate,
+    shaper: bool,
     keys: Vec<Key>,
 }
 
 impl Keys {
-    /// No key seen yet; peaks are measured over `window`, and backlogs leak at `rate`.
-    pub fn new(window: Nanos, rate: Rate) -> Keys {
-        Keys { window, rate, keys: Vec::new() }
+    /// No key seen yet; peaks are measured over `window`, and backlogs leak at `rate`. Behind a shaper an admission is no
+    /// start: each start is told by [`Keys::started`].
+    pub fn new(window: Nanos, rate: Rate, shaper: bool) -> Keys {
+        Keys { window, rate, shaper, keys: Vec::new() }
     }
 
     /// Counts a request, and says how many permits of this key were admitted in the trailing window before it.
@@ -46,26 +67,34 @@ impl Keys {
         if index >= self.keys.len() {
             self.keys.resize_with(index + 1, Key::default);
         }
-        let (window, rate) = (self.window, self.rate);
+        let (window, rate, shaper) = (self.window, self.rate, self.shaper);
         let key = &mut self.keys[index];
         key.offered += cost;
+        key.admitted += if admitted { cost } else { 0 };
         if index >= MAX_PEAKS {
-            key.admitted += if admitted { cost } else { 0 };
             return 0;
         }
-        let peak = key.trailing.get_or_insert_with(|| {
-            Box::new(Peak { trailing: Trailing::new(window), most: 0, backlog: 0, backlog_at: now, backlog_max: 0 })
-        });
+        let peak = key.trailing.get_or_insert_with(|| Box::new(Peak::new(window, shaper, now)));
         let before = peak.trailing.sum(now);
         if admitted {
-            key.admitted += cost;
-            peak.most = peak.most.max(peak.trailing.add(now, cost));
-            let leaked = u128::from(now - peak.backlog_at) * u128::from(rate.permits());
-            peak.backlog = peak.backlog.saturating_sub(leaked) + u128::from(cost) * u128::from(rate.per());
-            peak.backlog_max = peak.backlog_max.max(peak.backlog);
-            peak.backlog_at = now;
+            let sum = peak.trailing.add(now, cost);
+            if !shaper {
+                peak.start(now, cost, sum, rate);
+            }
         }
         before
+    }
+
+    /// Counts a start of `key` behind a shaper. Starts of one key come in time order.
+    pub fn started(&mut self, key: u64, now: Nanos, cost: u64) {
+        let rate = self.rate;
+        let key = self.keys.get_mut(key as usize);
+        if let Some(peak) = key.and_then(|key| key.trailing.as_deref_mut())
+            && let Some(starts) = &mut peak.starts
+        {
+            let sum = starts.add(now, cost);
+            peak.start(now, cost, sum, rate);
+        }
     }
 
     /// How many keys asked.
@@ -120,7 +149,7 @@ mod tests {
     use super::*;
 
     fn keys() -> Keys {
-        Keys::new(100, Rate::new(1, 10).unwrap())
+        Keys::new(100, Rate::new(1, 10).unwrap(), false)
     }
 
     #[test]
@@ -144,6 +173,16 @@ mod tests {
         keys.asked(1, 0, 100, false);
         keys.asked(1, 1, 50, true);
         assert!((keys.fairness().unwrap() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn behind_a_shaper_peaks_are_of_starts() {
+        let mut keys = Keys::new(100, Rate::new(1, 10).unwrap(), true);
+        keys.asked(0, 0, 1, true);
+        keys.asked(0, 0, 1, true);
+        keys.started(0, 0, 1);
+        keys.started(0, 100, 1);
+        assert_eq!(keys.busiest(), (1, 1));
     }
 
     #[test]

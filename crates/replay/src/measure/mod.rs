@@ -34,6 +34,8 @@ pub struct Setup<'a> {
     pub bins: usize,
     /// Whether each key has a limiter of its own: then peaks, over-admission and false refusals are per key.
     pub per_key: bool,
+    /// Whether requests are of more than one key, as far as is known.
+    pub many_keys: bool,
     /// Whether admitted requests may start later than they asked.
     pub shaper: bool,
     /// Starts the envelope may remember.
@@ -80,7 +82,7 @@ pub struct Measure {
     pub envelope: Envelope,
     /// See [`Stream`].
     pub stream: Stream,
-    /// Per key; only once a second key is seen or each key has its own limiter.
+    /// Per key; only where there may be several.
     pub keys: Option<Keys>,
     trailing: Trailing,
     streak: u64,
@@ -143,7 +145,7 @@ impl Measure {
             timeline: Timeline::new(setup.start, setup.bin, setup.bins),
             envelope: Envelope::new(setup.taus, setup.budget),
             stream: Stream::new(setup.quota, setup.per_key),
-            keys: setup.per_key.then(|| Keys::new(setup.quota.window, rate)),
+            keys: (setup.per_key || setup.many_keys).then(|| Keys::new(setup.quota.window, rate, setup.shaper)),
             trailing: Trailing::new(setup.quota.window),
             streak: 0,
             last_refusal: 0,
@@ -162,16 +164,6 @@ impl Measure {
         let (Some(&first), Some(&last)) = (at.first(), at.last()) else { return };
         self.arrivals = Some((self.arrivals.map_or(first, |(first, _)| first), last));
         self.starts.clear();
-        if self.keys.is_none() && key.iter().any(|&key| key != 0) {
-            let rate = Rate::new(self.quota.limit, self.quota.window).expect("checked when this was made");
-            let mut keys = Keys::new(self.quota.window, rate);
-            // Everything before belonged to key 0; its peak counts from here on, its totals from the start.
-            if self.offered_permits > 0 {
-                keys.asked(0, first, self.admitted_permits, true);
-                keys.asked(0, first, self.offered_permits - self.admitted_permits, false);
-            }
-            self.keys = Some(keys);
-        }
         let mut bin = Bin::default();
         let unit = self.keys.is_none() && self.trailing.is_unit() && cost.iter().all(|&cost| cost == 1);
         if unit {
@@ -331,6 +323,9 @@ impl Measure {
             }
             started += cost;
             self.starts.push(start, key, cost);
+            if let Some(keys) = &mut self.keys {
+                keys.started(key, start, cost);
+            }
         }
         self.timeline.bin(in_bin).started += started;
     }
