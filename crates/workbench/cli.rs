@@ -18,6 +18,8 @@ pub struct Cli {
 pub enum Command {
     /// Run scenarios and write a report for each
     Run(RunArgs),
+    /// Look at a recorded file: rows, keys, busiest windows, gaps, and what is doubtful about it
+    Inspect(InspectArgs),
     /// Check scenario files and say everything that is wrong with them, without running
     Check(CheckArgs),
     /// List algorithms, patterns, trace formats or scenarios
@@ -73,30 +75,76 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
-/// How to read a recorded file in place of a scenario's traffic.
+/// A recorded file in place of a scenario's traffic.
 #[derive(Args)]
 pub struct TraceArgs {
     /// Replay this recorded file instead of the scenario's traffic (- is standard input); expectations are skipped
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+/// How to read a recorded file.
+#[derive(Args)]
+#[command(next_help_heading = "Reading the recorded file")]
+pub struct ReadArgs {
     /// Format of the file [default: recognised from its content]; see `workbench list formats`
-    #[arg(long, value_name = "NAME", requires = "trace")]
+    #[arg(long, value_name = "NAME")]
     pub format: Option<String>,
     /// Which column or field is what: time=TIMESTAMP, key=user, cost=tokens (several: cost=in+out)
-    #[arg(long, value_name = "ROLE=COLUMN", requires = "trace")]
+    #[arg(long, value_name = "ROLE=COLUMN")]
     pub column: Vec<String>,
     /// Unit of numeric times: ns, us, ms or s [default: recognised, and said]
-    #[arg(long, value_name = "UNIT", requires = "trace")]
+    #[arg(long, value_name = "UNIT")]
     pub time_unit: Option<String>,
     /// Make keys equal that are spelled differently: none or address
-    #[arg(long, value_name = "HOW", requires = "trace")]
+    #[arg(long, value_name = "HOW")]
     pub key_normalise: Option<String>,
     /// Count broken rows and leave them out, instead of stopping at the first
-    #[arg(long, requires = "trace")]
+    #[arg(long)]
     pub skip_bad_rows: bool,
     /// Stop after all when more than this many rows are broken
     #[arg(long, value_name = "N", requires = "skip_bad_rows")]
     pub max_bad_rows: Option<u64>,
+}
+
+impl ReadArgs {
+    /// The first of these flags that is given.
+    pub fn given(&self) -> Option<&'static str> {
+        let flags = [
+            ("--format", self.format.is_some()),
+            ("--column", !self.column.is_empty()),
+            ("--time-unit", self.time_unit.is_some()),
+            ("--key-normalise", self.key_normalise.is_some()),
+            ("--skip-bad-rows", self.skip_bad_rows),
+        ];
+        flags.iter().find(|(_, given)| *given).map(|(name, _)| *name)
+    }
+}
+
+#[derive(Args)]
+pub struct InspectArgs {
+    /// Recorded file (- is standard input)
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Length of a window whose busiest place is searched, such as 10s; repeat it for several
+    #[arg(long, value_name = "LENGTH", default_values = ["1s", "10s", "60s"])]
+    pub window: Vec<String>,
+    /// How many of the keys with most requests to show
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    /// Folder that receives gaps.csv and the figure of gaps between requests
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Write the requests in the workbench's own form: a new file ending in .csv or .csv.gz
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub convert: Option<PathBuf>,
+    /// Print what was found as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub read: ReadArgs,
 }
 
 #[derive(Args)]

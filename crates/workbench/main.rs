@@ -3,6 +3,7 @@
 mod check;
 mod cli;
 mod extras;
+mod inspect;
 mod list;
 mod problem;
 mod progress;
@@ -11,6 +12,7 @@ mod redraw;
 mod run;
 mod schema;
 mod seeds;
+mod text;
 mod trace_args;
 mod traffic_csv;
 
@@ -21,6 +23,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Inspect(args) => inspect::inspect(&args),
         Command::Check(args) => check::check(&args),
         Command::List(args) => list::list(&args),
         Command::Report(args) => redraw::redraw(&args),

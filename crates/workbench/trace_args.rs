@@ -1,32 +1,42 @@
 //! The flags that describe a recorded file, as the same description a scenario gives.
 
-use crate::cli::TraceArgs;
+use crate::cli::{ReadArgs, TraceArgs};
 use crate::problem::Problem;
+use std::path::Path;
 use traffic::spec::{KeyNormalise, Trace};
 
 /// The file that replaces a scenario's traffic, if one is named.
 pub fn trace(args: &TraceArgs) -> Result<Option<Trace>, Problem> {
-    let Some(path) = args.trace.clone() else { return Ok(None) };
+    match (&args.trace, args.read.given()) {
+        (Some(path), _) => read(path, &args.read, "--trace ").map(Some),
+        (None, Some(flag)) => Err(Problem::input(format!(
+            "error: {flag} says how to read a recorded file, but none is named: add --trace FILE"
+        ))),
+        (None, None) => Ok(None),
+    }
+}
+
+/// The recorded file at `path`; an error names it after `flag`.
+pub fn read(path: &Path, args: &ReadArgs, flag: &str) -> Result<Trace, Problem> {
     if path.as_os_str() != "-" && !path.exists() {
-        return Err(Problem::input(format!("error: --trace {}: no such file", path.display())));
+        return Err(Problem::input(format!("error: {flag}{}: no such file", path.display())));
     }
     let formats: Vec<&str> = traffic::traces::FORMATS.iter().map(|format| format.name).collect();
-    let trace = Trace {
-        path,
+    let normalise = one_of("--key-normalise", args.key_normalise.as_deref(), &["none", "address"])?;
+    Ok(Trace {
+        path: path.to_owned(),
         format: one_of("--format", args.format.as_deref(), &formats)?,
         columns: args.column.iter().map(|column| role(column)).collect::<Result<_, _>>()?,
         time_unit: one_of("--time-unit", args.time_unit.as_deref(), &["ns", "us", "ms", "s"])?,
         repeat: 1,
-        key_normalise: match one_of("--key-normalise", args.key_normalise.as_deref(), &["none", "address"])?.as_deref()
-        {
+        key_normalise: match normalise.as_deref() {
             Some("address") => KeyNormalise::Address,
             _ => KeyNormalise::None,
         },
         skip_bad_rows: args.skip_bad_rows,
         max_bad_rows: args.max_bad_rows,
         ..Trace::default()
-    };
-    Ok(Some(trace))
+    })
 }
 
 fn one_of(flag: &str, value: Option<&str>, valid: &[&str]) -> Result<Option<String>, Problem> {

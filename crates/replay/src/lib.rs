@@ -6,6 +6,7 @@ pub mod engine;
 pub mod entry;
 pub mod expect;
 pub mod guarantee;
+pub mod inspect;
 pub mod lane;
 pub mod measure;
 mod open;

@@ -181,6 +181,15 @@ pub struct OverheadRow {
     pub bytes_per_key: u64,
 }
 
+/// A kind of note as `notes.csv` writes it.
+pub fn kind(kind: traffic::NoteKind) -> &'static str {
+    match kind {
+        traffic::NoteKind::Guess => "guess",
+        traffic::NoteKind::Skipped => "skipped",
+        traffic::NoteKind::Warning => "warning",
+    }
+}
+
 /// `part / whole` rounded to six decimals; `None` when `whole` is 0.
 pub fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| six_decimals(part as f64 / whole as f64))

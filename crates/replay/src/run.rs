@@ -255,10 +255,5 @@ fn window_lengths(quota: Quota, scenario: &Scenario) -> Vec<Nanos> {
 }
 
 fn note_row(note: Note) -> NoteRow {
-    let kind = match note.kind {
-        NoteKind::Guess => "guess",
-        NoteKind::Skipped => "skipped",
-        NoteKind::Warning => "warning",
-    };
-    NoteRow { kind: kind.into(), text: note.text }
+    NoteRow { kind: crate::rows::kind(note.kind).into(), text: note.text }
 }

@@ -13,6 +13,7 @@ mod table;
 mod top;
 mod value;
 mod variants;
+pub mod words;
 
 pub use expects::{Bound, Check, Expect, Number};
 pub use limiter::{LimiterSpec, Routing, What};

@@ -38,6 +38,10 @@ pub struct Recorded {
     pub resolution: Nanos,
     /// Most requests at one time.
     pub largest_burst: u64,
+    /// Requests answered with 429.
+    pub too_many: u64,
+    /// Requests answered with 503.
+    pub unavailable: u64,
     /// Bytes of the file, before decompression.
     pub bytes_read: u64,
     /// What was assumed, left out and distrusted.
@@ -215,6 +219,8 @@ pub fn read(spec: &Trace, mut stream: Stream) -> Result<Recorded, TrafficError> 
         largest_backward_step,
         resolution: grain.resolution(rows),
         largest_burst: grain.largest,
+        too_many,
+        unavailable,
         bytes_read,
         notes: notes.0,
         columns,

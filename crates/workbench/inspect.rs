@@ -1,0 +1,198 @@
+//! `workbench inspect`: what a recorded file holds, and what is doubtful about it.
+
+use crate::cli::InspectArgs;
+use crate::problem::{Problem, print};
+use crate::text::{Table, each};
+use crate::trace_args;
+use replay::inspect::{self, Inspection, Loaded};
+use replay::scenario::words;
+use report::number::{count, duration, percent};
+use std::fmt::Write;
+use std::fs;
+use std::io::{self, BufWriter};
+use std::path::Path;
+
+/// Reads the file and says what it holds.
+pub fn inspect(args: &InspectArgs) -> Result<(), Problem> {
+    let trace = trace_args::read(&args.file, &args.read, "")?;
+    let mut windows = each("--window", &args.window, words::duration)?;
+    windows.sort_unstable();
+    windows.dedup();
+    if let Some(target) = &args.convert {
+        fits(target)?;
+    }
+    let file = inspect::load(&trace).map_err(|error| Problem::input(format!("error: {error}")))?;
+    let found = inspect::inspect(&file, &windows, args.top);
+    let mut made = String::new();
+    if let Some(folder) = &args.out {
+        let failed = |error: &dyn std::fmt::Display| Problem::input(format!("error: {}: {error}", folder.display()));
+        fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+        let mut csv = csv::Writer::from_path(folder.join("gaps.csv")).map_err(|error| failed(&error))?;
+        found.gaps.rows.iter().try_for_each(|row| csv.serialize(row)).map_err(|error| failed(&error))?;
+        csv.flush().map_err(|error| failed(&error))?;
+        let picture = report::pictures::gaps(&found.gaps.rows);
+        let path = picture.write(folder).map_err(|error| failed(&error))?;
+        let _ = writeln!(made, "\ntable: {}\nfigure: {}", folder.join("gaps.csv").display(), path.display());
+    }
+    if let Some(target) = &args.convert {
+        made.push_str(&convert(&file, target)?);
+    }
+    if args.json {
+        let json = serde_json::to_string_pretty(&found).map_err(|error| Problem::input(format!("error: {error}")))?;
+        return print(&format!("{json}\n"));
+    }
+    print(&format!("{}{made}", text(&found)))
+}
+
+/// Whether a file may be written as `target`.
+fn fits(target: &Path) -> Result<(), Problem> {
+    let name = target.to_string_lossy();
+    if !(name.ends_with(".csv") || name.ends_with(".csv.gz")) {
+        return Err(Problem::input(format!("error: --convert {name}: the name must end in .csv or .csv.gz")));
+    }
+    if target.exists() {
+        return Err(Problem::input(format!("error: --convert {name}: there is such a file already; name a new one")));
+    }
+    Ok(())
+}
+
+/// Writes the requests in the workbench's own form, under another name until they are complete.
+fn convert(file: &Loaded, target: &Path) -> Result<String, Problem> {
+    let failed = |error: io::Error| Problem::input(format!("error: --convert {}: {error}", target.display()));
+    let mut source = file.source();
+    let mut partial = target.as_os_str().to_owned();
+    partial.push(".partial");
+    let written = (|| {
+        let out = BufWriter::with_capacity(1 << 16, fs::File::create_new(&partial)?);
+        let rows = if target.extension().is_some_and(|extension| extension == "gz") {
+            let mut gz = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+            let rows = traffic::write_csv(&mut source, file.start, &mut gz)?;
+            gz.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            rows
+        } else {
+            let mut out = out;
+            let rows = traffic::write_csv(&mut source, file.start, &mut out)?;
+            out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            rows
+        };
+        fs::rename(&partial, target)?;
+        Ok(rows)
+    })();
+    let rows = written.map_err(|error| {
+        // What was half written is of no use; if it cannot be removed either, the error says where it is.
+        let _ = fs::remove_file(&partial);
+        failed(error)
+    })?;
+    let zero = match file.start {
+        0 => String::new(),
+        start => {
+            format!("; its times count from {0}: set start = \"{0}\" to keep windows aligned", inspect::instant(start))
+        }
+    };
+    Ok(format!("\nconverted: {} rows to {}{zero}\n", count(rows), target.display()))
+}
+
+fn text(found: &Inspection) -> String {
+    let mut text = format!("{}: {}, {} bytes\n", found.file, found.format, count(found.bytes));
+    let mut say = |name: &str, value: String| {
+        let _ = writeln!(text, "  {name:<14} {value}");
+    };
+    let skipped = if found.skipped > 0 { format!(", {} left out", count(found.skipped)) } else { String::new() };
+    say("requests", format!("{}{skipped}", count(found.rows)));
+    let from = found.first.as_ref().map_or_else(String::new, |first| format!(", from {first}"));
+    say("span", format!("{}{from}", duration(found.span_ns as f64)));
+    let per_s = found.rows as f64 * 1e9 / found.span_ns.max(1) as f64;
+    say("mean rate", format!("{}/s", report::number::significant(per_s)));
+    say("keys", count(found.keys));
+    say(
+        "resolution",
+        match found.resolution_ns {
+            0 => "all times are equal".to_owned(),
+            length => {
+                format!("{}; most at one time: {}", duration(length as f64), count(found.largest_burst))
+            }
+        },
+    );
+    say(
+        "order",
+        match found.backward_steps {
+            0 => "in order".to_owned(),
+            steps => format!(
+                "{} rows earlier than the row before, by up to {}",
+                count(steps),
+                duration(found.largest_backward_step_ns as f64)
+            ),
+        },
+    );
+    let refused = found.status_429 + found.status_503;
+    say(
+        "refused",
+        match refused {
+            0 => "none seen (no status 429 or 503)".to_owned(),
+            _ => format!(
+                "{} of all: {} with 429, {} with 503",
+                percent(refused as f64 / found.rows as f64),
+                count(found.status_429),
+                count(found.status_503)
+            ),
+        },
+    );
+    let gaps = &found.gaps;
+    if gaps.count > 0 {
+        let of = |gap: u64| duration(gap as f64);
+        say(
+            "gaps",
+            format!(
+                "p1 {}, p10 {}, median {}, p90 {}, p99 {}, longest {}; {} of length 0{}",
+                of(gaps.p1_ns),
+                of(gaps.p10_ns),
+                of(gaps.p50_ns),
+                of(gaps.p90_ns),
+                of(gaps.p99_ns),
+                of(gaps.max_ns),
+                count(gaps.zero),
+                gaps.variation.map_or_else(String::new, |cv| format!("; variation {cv:.2} (independent arrivals: 1)")),
+            ),
+        );
+    }
+    for amount in &found.amounts {
+        let _ = writeln!(
+            text,
+            "\nbusiest windows, {} ({} in all, at most {} a request)",
+            amount.meter,
+            count(amount.total),
+            count(amount.largest)
+        );
+        let mut table = Table::new(&["window", "sliding", "aligned", "one key", "busiest from the start"]);
+        for window in &amount.windows {
+            let one = if found.keys > 1 {
+                format!("{} ({})", count(window.one_key), window.busiest_key)
+            } else {
+                "-".to_owned()
+            };
+            table.row([
+                duration(window.window_ns as f64),
+                count(window.sliding),
+                count(window.aligned),
+                one,
+                duration(window.sliding_from_ns as f64),
+            ]);
+        }
+        text.push_str(&table.text());
+    }
+    if found.keys > 1 {
+        text.push_str("\nkeys with most requests\n");
+        let mut table = Table::new(&["key", "requests", "of all"]);
+        for key in &found.top_keys {
+            table.row([key.key.clone(), count(key.requests), percent(key.share)]);
+        }
+        text.push_str(&table.text());
+    }
+    for note in &found.notes {
+        let _ = write!(text, "\n{}: {}", note.kind, note.text);
+    }
+    if !found.notes.is_empty() {
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,102 @@
+//! `workbench inspect` from outside: the figures known of published traces, conversion, and what it says to bad input.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::path::Path;
+
+fn inspect(args: &[&str]) -> std::process::Output {
+    Command::cargo_bin("workbench").unwrap().arg("inspect").args(args).output().unwrap()
+}
+
+fn json(args: &[&str]) -> Value {
+    let output = inspect(&[args, &["--json"]].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn windows<'a>(found: &'a Value, meter: &str) -> impl Iterator<Item = (u64, u64)> + use<'a> {
+    let amount = found["amounts"].as_array().unwrap().iter().find(|amount| amount["meter"] == meter).unwrap();
+    let of = |window: &Value, name: &str| window[name].as_u64().unwrap();
+    amount["windows"].as_array().unwrap().iter().map(move |window| (of(window, "sliding"), of(window, "aligned")))
+}
+
+const AZURE: &str = "scenarios/traces/AzureLLMInferenceTrace_code.csv";
+
+#[test]
+fn azure_code_is_busiest_where_it_is_known_to_be() {
+    let found = json(&[AZURE, "--window", "60s"]);
+    assert_eq!((&found["rows"], &found["keys"], &found["backward_steps"]), (&8819.into(), &1.into(), &0.into()));
+    assert_eq!(windows(&found, "requests").next(), Some((723, 585)));
+    assert_eq!(windows(&found, "tokens").next().map(|(sliding, _)| sliding), Some(1_409_698));
+}
+
+#[test]
+fn the_text_of_an_access_log() {
+    let output = inspect(&["scenarios/traces/elastic_apache.log.gz", "--top", "3"]);
+    insta::assert_snapshot!(String::from_utf8(output.stdout).unwrap());
+}
+
+#[test]
+fn a_converted_file_holds_the_same_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["own.csv", "own.csv.gz"] {
+        let target = folder.path().join(name);
+        let output = inspect(&[AZURE, "--convert", target.to_str().unwrap()]);
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains("set start = \"2023-11-16T18:17:03.97996Z\""), "{said}");
+        let (before, after) = (json(&[AZURE]), json(&[target.to_str().unwrap()]));
+        for same in ["rows", "keys", "span_ns", "resolution_ns", "gaps"] {
+            assert_eq!(before[same], after[same], "{same}");
+        }
+        for meter in ["requests", "input-tokens", "tokens"] {
+            let sliding = |found| windows(found, meter).map(|(sliding, _)| sliding).collect::<Vec<_>>();
+            assert_eq!(sliding(&before), sliding(&after));
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().filter(|file| partial(file)).count(), 0);
+    }
+}
+
+fn partial(file: &std::io::Result<std::fs::DirEntry>) -> bool {
+    file.as_ref().unwrap().file_name().to_string_lossy().contains("partial")
+}
+
+#[test]
+fn the_figure_comes_with_its_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("made/here");
+    assert!(inspect(&[AZURE, "--out", out.to_str().unwrap()]).status.success());
+    for name in ["gaps.csv", "gaps.svg", "gaps.png"] {
+        assert!(out.join(name).metadata().unwrap().len() > 1_000, "{name}");
+    }
+}
+
+#[test]
+fn bad_input_is_one_error_and_status_2() {
+    let data = Path::new("crates/traffic/tests/traces/data");
+    let file = |name: &str| data.join(name).display().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let taken = folder.path().join("taken.csv");
+    std::fs::write(&taken, "").unwrap();
+    let taken = taken.to_str().unwrap();
+    let mut said = String::new();
+    for args in [
+        &[file("html_error_page.csv").as_str()][..],
+        &[&file("lfs_pointer.log")],
+        &[&file("empty.csv")],
+        &[&file("header_only.csv")],
+        &[&file("garbage.csv.gz")],
+        &[&file("mixed_epoch_units.csv")],
+        &["crates"],
+        &["no-such-file.csv"],
+        &[AZURE, "--window", "10"],
+        &[AZURE, "--window", "0s"],
+        &[AZURE, "--format", "cvs"],
+        &[AZURE, "--convert", "own.parquet"],
+        &[AZURE, "--convert", taken],
+    ] {
+        let output = inspect(args);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{args:?}");
+        said.push_str(&String::from_utf8(output.stderr).unwrap().replace(taken, "taken.csv"));
+    }
+    insta::assert_snapshot!(said);
+}
