@@ -279,6 +279,15 @@ impl Guard {
         self.ledger.spent += u128::from(owed);
     }
 
+    /// Charges what was spent without asking; a loop breaker counts nothing.
+    pub(crate) fn charge(&mut self, spent: &Request) {
+        let owed = self.meter.of(spent);
+        if let Kind::Store(store) = &mut self.limiter {
+            store.charge(spent.key, spent.at, owed);
+            self.ledger.spent += u128::from(owed);
+        }
+    }
+
     /// Gives back everything that was taken for a call that did not happen.
     pub(crate) fn cancel(&mut self, now: Nanos, asked: &Request) {
         let held = self.held(asked);

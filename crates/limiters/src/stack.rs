@@ -204,6 +204,13 @@ impl Stack {
         }
     }
 
+    /// Charges the guards whose bit is set in `of` for something that passed without asking them.
+    pub fn charge_of(&mut self, request: &Request, of: u64) {
+        for guard in among(&mut self.guards, of) {
+            guard.charge(request);
+        }
+    }
+
     /// Gives back what every guard took for a call that did not happen. A loop breaker keeps having seen it.
     pub fn cancel(&mut self, now: Nanos, ticket: Ticket) {
         for guard in among(&mut self.guards, ticket.of) {

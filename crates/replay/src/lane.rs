@@ -1,6 +1,7 @@
 //! A lane: one limiter with its measurements, fed the same batches as every other lane.
 
 use crate::measure::{Measure, Setup};
+use crate::world::{Cast, Record, World};
 use limiters::{Batch, Level, Meter, Nanos, Outcome, Request, Stack, Store};
 use std::ops::Range;
 
@@ -18,6 +19,10 @@ pub trait Gate: Send {
     fn state_bytes(&self) -> usize;
     /// Most keys kept at once.
     fn max_live_keys(&self) -> usize;
+    /// The stack, for clients that are answered one by one.
+    fn stack(&mut self) -> Option<&mut Stack> {
+        None
+    }
 }
 
 /// A store of limiters.
@@ -78,6 +83,9 @@ impl Gate for StackGate {
     fn max_live_keys(&self) -> usize {
         self.0.guards().iter().filter_map(|guard| guard.store()).map(|store| store.max_live_keys()).max().unwrap_or(1)
     }
+    fn stack(&mut self) -> Option<&mut Stack> {
+        Some(&mut self.0)
+    }
 }
 
 /// A limiter with its measurements.
@@ -96,6 +104,8 @@ pub struct Lane {
     amounts: Vec<u64>,
     clamped: Batch,
     out: Vec<Outcome>,
+    /// Clients that react to this limiter.
+    world: Option<World>,
 }
 
 /// The first so many requests are decided one at a time, so that short runs sample each refusal's hint.
@@ -118,7 +128,20 @@ impl Lane {
             amounts: Vec::new(),
             clamped: Batch::default(),
             out: Vec::new(),
+            world: None,
         }
+    }
+
+    /// The same with clients that react to its limiter, which must be a stack.
+    #[must_use]
+    pub fn with_clients(mut self, cast: &Cast) -> Lane {
+        self.world = self.gate.stack().map(|stack| World::new(cast, stack.guards(), self.meter));
+        self
+    }
+
+    /// The clients and what came of them.
+    pub fn world(&self) -> Option<&World> {
+        self.world.as_ref()
     }
 
     /// Decides and measures a batch. `sink` sees each block with its decisions.
@@ -128,6 +151,13 @@ impl Lane {
             true => &clamped,
             false => batch,
         };
+        if let (Some(world), Some(stack)) = (&mut self.world, self.gate.stack()) {
+            let mut record = Record::new(&mut self.measure, self.meter, &mut sink);
+            world.feed(batch, stack, &mut record);
+            drop(record);
+            self.clamped = clamped;
+            return;
+        }
         let mut scratch = std::mem::take(&mut self.amounts);
         let cost = batch.amounts(self.meter, &mut scratch);
         let mut from = 0;
@@ -203,8 +233,14 @@ impl Lane {
         true
     }
 
-    /// Ends the run at the absolute time `end`.
-    pub fn finish(&mut self, end: Nanos) {
+    /// Ends the run at the absolute time `end`. `sink` sees what clients still ask until then.
+    pub fn finish(&mut self, end: Nanos, mut sink: impl FnMut(&Batch, &[u64], Range<usize>, &[Outcome])) {
+        if let (Some(world), Some(stack)) = (&mut self.world, self.gate.stack()) {
+            let mut record = Record::new(&mut self.measure, self.meter, &mut sink);
+            world.finish(stack, &mut record);
+            drop(record);
+            self.hints = world.hints;
+        }
         let gate = &self.gate;
         self.measure.levels_until(end, |at| gate.level(at).map(|level| level.available_milli));
         self.measure.finish();

@@ -16,6 +16,7 @@ pub mod rows;
 mod run;
 pub mod scenario;
 mod summarise;
+pub mod world;
 
 pub use open::{FileRead, Opened, open};
 pub use run::{Options, Progress, Run, run};

@@ -12,6 +12,7 @@ use crate::scenario::Scenario;
 use crate::summarise::{Context, rows};
 use crate::{expect, overhead, plan};
 use limiters::{Batch, Nanos, Quota};
+use rayon::prelude::*;
 use std::path::Path;
 use traffic::{Note, NoteKind, Source};
 
@@ -178,9 +179,9 @@ fn play<S: Sink>(
 ) -> Result<(Vec<(Lane, S)>, u64), String> {
     let progress = |seen| (options.progress)(Progress::Seen(seen));
     let requests = engine::replay(&mut lanes, ahead, traffic, &progress).map_err(|error| error.to_string())?;
-    for (lane, _) in &mut lanes {
-        lane.finish(end);
-    }
+    lanes.par_iter_mut().for_each(|(lane, sink)| {
+        lane.finish(end, |batch, cost, range, out| sink.block(batch, cost, range, out));
+    });
     Ok((lanes, requests))
 }
 

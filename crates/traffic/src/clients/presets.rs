@@ -59,6 +59,7 @@ fn plain(name: &str) -> Client {
         per_turn: Cost::Free,
         rate: Stand::Tool,
         cap: Stand::Tool,
+        cap_counts_turns: true,
     }
 }
 

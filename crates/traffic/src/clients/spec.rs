@@ -53,6 +53,8 @@ pub struct Client {
     pub rate: Stand,
     /// Where spending caps stand.
     pub cap: Stand,
+    /// Whether a cap in front of the tool alone is told of the money that model calls cost, which it cannot refuse.
+    pub cap_counts_turns: bool,
 }
 
 /// Whose limits an agent counts against.
