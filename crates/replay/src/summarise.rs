@@ -172,7 +172,7 @@ fn timeline(entry: &Entry, lane: &Lane) -> Vec<TimelineRow> {
 }
 
 fn keys(entry: &Entry, lane: &Lane, context: &Context<'_>) -> Vec<KeyRow> {
-    let Some(keys) = lane.measure.keys.as_ref().filter(|keys| keys.len() > 1) else { return Vec::new() };
+    let Some(keys) = lane.measure.keys.as_ref().filter(|keys| keys.count() > 1) else { return Vec::new() };
     if entry.comparison == Comparison::EqualGuarantee {
         return Vec::new();
     }
