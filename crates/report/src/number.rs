@@ -78,7 +78,10 @@ pub fn nanoseconds(ns: f64) -> String {
 
 /// Amount for an axis: below 10,000 in full, above with k, M, G, T, P, E, Z.
 pub fn short(value: f64) -> String {
-    let (size, unit) = match value.abs() {
+    if value < 0.0 {
+        return format!("-{}", short(-value));
+    }
+    let (size, unit) = match value {
         v if v >= 0.9995e21 => (1e21, " Z"),
         v if v >= 0.9995e18 => (1e18, " E"),
         v if v >= 0.9995e15 => (1e15, " P"),
@@ -86,7 +89,7 @@ pub fn short(value: f64) -> String {
         v if v >= 0.9995e9 => (1e9, " G"),
         v if v >= 0.9995e6 => (1e6, " M"),
         v if v >= 9_999.5 => (1e3, " k"),
-        v if v >= 1_000.0 && value > 0.0 => return count(value.round() as u64),
+        v if v >= 1_000.0 => return count(v.round() as u64),
         _ => (1.0, ""),
     };
     format!("{}{unit}", significant(value / size))
@@ -108,8 +111,8 @@ mod tests {
             times,
             ["0", "2.14 ns", "12.3 ms", "1 s", "1 min", "90 s", "90 min", "30 min", "1 d", "1,157,407 d"]
         );
-        let shorts: Vec<_> = [0.0, 0.25, 5.0, 1_500.0, 10_000.0, 2_500_000.0, 1e18, -20.0].map(short).into();
-        assert_eq!(shorts, ["0", "0.25", "5", "1,500", "10 k", "2.5 M", "1 E", "-20"]);
+        let shorts: Vec<_> = [0.0, 0.25, 5.0, 1_500.0, 10_000.0, 2_500_000.0, 1e18, -2_000.0].map(short).into();
+        assert_eq!(shorts, ["0", "0.25", "5", "1,500", "10 k", "2.5 M", "1 E", "-2,000"]);
         assert_eq!(share(1, 0), "");
     }
 }
