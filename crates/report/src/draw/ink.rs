@@ -32,11 +32,11 @@ pub enum Dash {
     Solid,
     Long,
     Dots,
-    DashDot,
+    Mixed,
 }
 
 impl Dash {
-    pub const ALL: [Self; 4] = [Self::Solid, Self::Long, Self::Dots, Self::DashDot];
+    pub const ALL: [Self; 4] = [Self::Solid, Self::Long, Self::Dots, Self::Mixed];
 }
 
 /// Class name, colour on light paper, colour on dark paper. The hues keep apart in the three common kinds of colour
@@ -121,7 +121,7 @@ pub fn resolve(attributes: &str, unit: u32) -> String {
         let pattern: &[u32] = match Dash::ALL.get(dash) {
             Some(Dash::Long) => &[7, 4],
             Some(Dash::Dots) => &[2, 3],
-            Some(Dash::DashDot) => &[8, 3, 2, 3],
+            Some(Dash::Mixed) => &[8, 3, 2, 3],
             _ => &[],
         };
         if !pattern.is_empty() {
