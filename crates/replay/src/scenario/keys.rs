@@ -255,6 +255,10 @@ macro_rules! pattern {
     };
 }
 
+/// What every pattern but a trace takes beside its own keys.
+pub(crate) const SHARED: Section =
+    Section { header: "[[traffic.…]]", doc: "Every pattern but a trace takes these too.", keys: &[WHO_AND_WHAT] };
+
 /// The patterns of traffic.
 pub(crate) const PATTERNS: &[(&str, Section)] = &[
     (

@@ -1,7 +1,7 @@
 //! The scenario format as a JSON Schema, for editors, and as the key tables of its documentation.
 
 use super::expects::{PEAK, Unit};
-use super::keys::{DISTRIBUTION, EXPECT, Key, LIMITER, PATTERNS, QUOTA, Section, TOP, Takes, sections};
+use super::keys::{DISTRIBUTION, EXPECT, Key, LIMITER, PATTERNS, QUOTA, SHARED, Section, TOP, Takes, sections};
 use super::variants::key_of;
 use crate::expect::columns;
 use limiters::{ALGORITHMS, Param};
@@ -190,14 +190,16 @@ fn expect() -> Value {
 /// Every table and key of the format, and every parameter of every algorithm, as Markdown.
 pub fn key_tables() -> String {
     let mut text = String::new();
-    for section in sections() {
+    let last = sections().position(|section| section.header == EXPECT.header).unwrap_or(0);
+    for section in sections().take(last).chain([&SHARED, &EXPECT]) {
         let title =
             if section.header.is_empty() { "Top of the file".to_string() } else { format!("`{}`", section.header) };
         text.push_str(&format!(
             "### {title}\n\n{}\n\n| key | takes | default | meaning |\n|---|---|---|---|\n",
             section.doc
         ));
-        for key in section.keys() {
+        let shared = |key: &Key| section.header.starts_with("[[traffic") && SHARED.key(key.name).is_some();
+        for key in section.keys().filter(|key| section.header == SHARED.header || !shared(key)) {
             let default = key.default.unwrap_or("must be there");
             text.push_str(&row(&[&format!("`{}`", key.name), &key.takes.words(), default, key.doc]));
         }
