@@ -395,3 +395,13 @@ fn the_documentation_has_every_key() {
     }
     assert!(text[from..to] == made, "scenarios/README.md is behind the parser: run the tests with UPDATE_DOCS=1");
 }
+
+#[test]
+fn the_example_of_the_documentation_is_good() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/README.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let example = text.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of TOML");
+    let scenario = read(example);
+    assert!(scenario.labels().any(|label| label == "token bucket, burst 20") && scenario.expects.len() == 1);
+    assert_eq!(fault(&schema(), &json(example)), None);
+}
