@@ -71,6 +71,7 @@ fn play_for(clients: Vec<Client>, guards: Vec<Guard>, duration: Nanos, seed: u64
         bin: 60 * S,
         bins: (duration / (60 * S)) as usize,
         per_key: false,
+        many_keys: true,
         shaper: false,
         budget: 1 << 20,
     };
@@ -235,6 +236,7 @@ fn a_client_without_time_is_stopped_and_named() {
         bin: S,
         bins: 1,
         per_key: false,
+        many_keys: true,
         shaper: false,
         budget: 1 << 20,
     };
