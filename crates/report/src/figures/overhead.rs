@@ -125,5 +125,5 @@ pub fn ns(rows: &[OverheadRow], limiter: &str, path: &str) -> Option<f64> {
     rows.iter()
         .filter(|row| row.limiter == limiter && row.path == path)
         .min_by_key(|row| (row.clock != "virtual", row.threads, row.keys, row.cost))
-        .map(|row| row.mean_ns)
+        .map(|row| row.batch_mean_p50_ns)
 }
