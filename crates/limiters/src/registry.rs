@@ -37,7 +37,11 @@ pub const ALGORITHMS: &[Algorithm] = &[
     crate::spend_cap::ALGORITHM,
 ];
 
-/// The algorithm called `name`.
+/// Limiters of servers, with the rounding of their own code: to compare a setting that runs somewhere with another one. They
+/// run only where they are named, and promise what their server promises, not what the algorithms above do.
+pub const SERVERS: &[Algorithm] = &[crate::nginx_limit_req::ALGORITHM];
+
+/// The algorithm or server's limiter called `name`.
 pub fn algorithm(name: &str) -> Option<&'static Algorithm> {
-    ALGORITHMS.iter().find(|algorithm| algorithm.name == name)
+    ALGORITHMS.iter().chain(SERVERS).find(|algorithm| algorithm.name == name)
 }
