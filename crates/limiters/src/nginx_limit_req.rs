@@ -237,8 +237,7 @@ mod tests {
     fn seven_a_minute_is_cut_to_thousandths_a_second() {
         assert_eq!(nginx(7, 60_000_000_000, 0, 0).rate_milli(), 116);
         let names = [(10, 1, 20, 20), (30, 60, 5, 2), (7, 60, 0, 0)];
-        let texts =
-            names.map(|(n, s, queue, delay)| Rule::parameters(&nginx(n, s * 1_000_000_000, queue, delay)));
+        let texts = names.map(|(n, s, queue, delay)| Rule::parameters(&nginx(n, s * 1_000_000_000, queue, delay)));
         assert_eq!(texts, ["rate=10r/s burst=20 nodelay", "rate=30r/m burst=5 delay=2", "rate=0.116r/s burst=0"]);
         assert!(NginxLimitReq::new(Rate::new(1, 2_000_000_000_000).unwrap(), 0, 0).is_none());
     }

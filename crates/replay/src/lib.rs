@@ -15,6 +15,8 @@ mod plan;
 pub mod rows;
 mod run;
 pub mod scenario;
+pub mod servers;
+pub mod size;
 mod summarise;
 pub mod world;
 

@@ -1,0 +1,126 @@
+//! The frontier: what a limit saves of what rogue keys would have cost, against the useful work it refuses.
+
+use super::family::{Given, Sizable};
+use super::{Demand, Share, sigma};
+use limiters::Rate;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// `frontier.csv`: one row for each setting that was tried.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[allow(missing_docs)] // a column whose name says it all has no comment
+pub struct FrontierRow {
+    pub limit: u64,
+    pub window_ns: u64,
+    /// A bucket's capacity; empty for windows.
+    pub burst: Option<u64>,
+    /// What rogue keys asked for and did not get, in `unit`.
+    pub saved: u64,
+    pub rogue: u64,
+    /// What legitimate keys asked for and did not get.
+    pub lost: u64,
+    pub legit: u64,
+    /// Micro-dollars, tokens or permits: the first of them that the file has.
+    pub unit: String,
+    /// Whether no other setting saves as much and loses less, or loses as little and saves more.
+    pub frontier: bool,
+}
+
+/// Who is who, and what each request is worth.
+pub struct Sides<'a> {
+    /// For each key whether what it does is waste.
+    pub rogue: &'a [bool],
+    /// For each key whether what it does is useful.
+    pub legit: &'a [bool],
+    /// What each request is worth.
+    pub worth: &'a [u64],
+    /// In what.
+    pub unit: &'a str,
+}
+
+/// Values that are tried for each rate or window, by a factor of about 1.3.
+fn values(most: u64) -> impl Iterator<Item = u64> {
+    std::iter::successors(Some(1u64), |&value| (value + value.div_ceil(3)).into())
+        .take_while(move |&value| value <= most)
+        .chain([most])
+}
+
+/// Tries settings from the tightest to one that refuses nobody.
+pub fn frontier(demand: &Demand, sized: &Sizable, given: &[Given], sides: &Sides<'_>) -> Vec<FrontierRow> {
+    let settings: Vec<(Given, u64)> = given
+        .iter()
+        .flat_map(|&one| {
+            let most = match sized.obeys_sigma {
+                true => Rate::new(one.limit, one.window).map_or(1, |rate| sigma(demand, rate)),
+                false => super::least(demand, sized, one, (0, 1)).unwrap_or(1),
+            };
+            values(most).map(move |value| (one, value))
+        })
+        .collect();
+    let tried = settings.into_par_iter().filter_map(|(one, value)| {
+        let rule = one.rule(sized, value)?;
+        let quota = one.quota(sized.family, value);
+        let mut row = FrontierRow {
+            limit: quota.limit,
+            window_ns: quota.window,
+            burst: (sized.family == super::Family::Bucket).then_some(value),
+            unit: sides.unit.into(),
+            ..FrontierRow::default()
+        };
+        demand.replay(rule.as_ref(), |index, outcome| {
+            let (key, worth) = (demand.key[index] as usize, sides.worth[index]);
+            let lost = if outcome.passes() { 0 } else { worth };
+            if sides.rogue[key] {
+                (row.rogue, row.saved) = (row.rogue + worth, row.saved + lost);
+            } else if sides.legit[key] {
+                (row.legit, row.lost) = (row.legit + worth, row.lost + lost);
+            }
+        });
+        Some(row)
+    });
+    let mut rows: Vec<FrontierRow> = tried.collect();
+    mark(&mut rows);
+    rows
+}
+
+/// Marks what nothing else beats: sorted by what is lost, each row that saves more than all before it.
+fn mark(rows: &mut [FrontierRow]) {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|&index| (rows[index].lost, std::cmp::Reverse(rows[index].saved)));
+    let mut most = None;
+    for index in order {
+        if most.is_none_or(|most| rows[index].saved > most) {
+            most = Some(rows[index].saved);
+            rows[index].frontier = true;
+        }
+    }
+}
+
+/// The row that saves most among those that lose at most this share of the useful work; of equal ones the one that loses least.
+pub fn recommended(rows: &[FrontierRow], (part, whole): Share) -> Option<&FrontierRow> {
+    let bearable =
+        |row: &&FrontierRow| u128::from(row.lost) * u128::from(whole) <= u128::from(part) * u128::from(row.legit);
+    rows.iter().filter(bearable).filter(|row| row.frontier).max_by_key(|row| (row.saved, std::cmp::Reverse(row.lost)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_frontier_is_what_nothing_beats() {
+        let row = |saved, lost| FrontierRow { saved, lost, legit: 100, ..FrontierRow::default() };
+        let mut rows = [row(5, 0), row(4, 0), row(9, 2), row(9, 3), row(8, 1), row(8, 2)];
+        mark(&mut rows);
+        let kept: Vec<_> = rows.iter().filter(|row| row.frontier).map(|row| (row.saved, row.lost)).collect();
+        assert_eq!(kept, [(5, 0), (9, 2), (8, 1)]);
+        assert_eq!(recommended(&rows, (1, 100)).map(|row| row.saved), Some(8));
+        assert_eq!(recommended(&rows, (0, 1)).map(|row| row.saved), Some(5));
+    }
+
+    #[test]
+    fn values_end_at_the_most() {
+        assert_eq!(values(1).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!(values(10).collect::<Vec<_>>(), [1, 2, 3, 4, 6, 8, 10]);
+    }
+}

@@ -1,0 +1,94 @@
+//! Which rates to look at, and the knee of a curve.
+
+use super::Demand;
+use super::family::Given;
+use crate::inspect::sliding;
+use limiters::Nanos;
+
+const SECOND: Nanos = 1_000_000_000;
+/// Units of time in which a rate may be written.
+pub const UNITS: [(Nanos, &str); 4] =
+    [(SECOND, "s"), (60 * SECOND, "min"), (3600 * SECOND, "h"), (86_400 * SECOND, "d")];
+/// Steps within a factor of ten that people would choose.
+const STEPS: [u64; 10] = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80];
+
+/// The name of a unit of [`UNITS`].
+pub fn unit_name(unit: Nanos) -> &'static str {
+    UNITS.iter().find(|(known, _)| *known == unit).map_or("", |(_, name)| name)
+}
+
+/// Round rates from half the mean of the limiter that is asked most to the most it is asked in a second, in the smallest unit
+/// in which the first is at least 1.
+pub fn rates(demand: &Demand) -> Vec<Given> {
+    let (Some(&first), Some(&last)) = (demand.at.first(), demand.at.last()) else { return Vec::new() };
+    let mut totals = vec![0u64; demand.limiters()];
+    for (index, cost) in demand.cost.iter().enumerate() {
+        let total = &mut totals[demand.limiter_of(index)];
+        *total = total.saturating_add(*cost);
+    }
+    let busiest = totals.iter().copied().max().unwrap_or(0);
+    let span = last - first + 1;
+    let mean_per = |unit: Nanos| u128::from(busiest) * u128::from(unit) / u128::from(span) / 2;
+    let (unit, _) = UNITS.into_iter().find(|&(unit, _)| mean_per(unit) >= 1).unwrap_or(UNITS[3]);
+    let limiter = (0..totals.len()).max_by_key(|&limiter| totals[limiter]).unwrap_or(0);
+    let own = (0..demand.len()).filter(|&index| demand.limiter_of(index) == limiter);
+    let peak = sliding(own.map(|index| (demand.at[index], demand.cost[index])), SECOND).amount;
+    let low = mean_per(unit).max(1);
+    let high = (u128::from(peak) * u128::from(unit) / u128::from(SECOND)).max(low);
+    let mut limits = Vec::new();
+    let mut decade = 1u128;
+    while decade <= high.saturating_mul(10) {
+        limits.extend(
+            STEPS
+                .iter()
+                .filter(|&&step| u128::from(step) * decade % 10 == 0)
+                .map(|&step| u128::from(step) * decade / 10),
+        );
+        decade *= 10;
+    }
+    // One step beyond each end, so that the ends are inside.
+    let from = limits.partition_point(|&limit| limit <= low).saturating_sub(1);
+    let to = limits.partition_point(|&limit| limit < high);
+    let limits = limits.into_iter().take(to + 1).skip(from);
+    limits.filter_map(|limit| Some(Given { limit: u64::try_from(limit).ok()?, window: unit })).collect()
+}
+
+/// Where a curve bends most: the point farthest from the line between its ends, both axes logarithmic. `None` for fewer than
+/// three points or a straight line. For reading only, so in floating point.
+pub fn knee(points: &[(f64, f64)]) -> Option<usize> {
+    let logs: Vec<(f64, f64)> = points.iter().map(|&(x, y)| (x.max(1e-300).ln(), y.max(1e-300).ln())).collect();
+    let (&(x0, y0), &(x1, y1)) = (logs.first()?, logs.last()?);
+    let distance = |&(x, y): &(f64, f64)| ((x1 - x0) * (y0 - y) - (x0 - x) * (y1 - y0)).abs();
+    let farthest =
+        (1..logs.len().saturating_sub(1)).max_by(|&a, &b| distance(&logs[a]).total_cmp(&distance(&logs[b])))?;
+    (distance(&logs[farthest]) > 1e-9 * ((x1 - x0).powi(2) + (y1 - y0).powi(2))).then_some(farthest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn demand(times: impl Iterator<Item = u64>) -> Demand {
+        let at: Vec<Nanos> = times.collect();
+        Demand { key: vec![0; at.len()], cost: vec![1; at.len()], keys: 1, per_key: false, at }
+    }
+
+    #[test]
+    fn rates_are_round_and_reach_from_the_mean_to_the_peak() {
+        let steady = demand((0..1_000).map(|n| n * SECOND / 10));
+        let limits: Vec<u64> = rates(&steady).iter().map(|given| given.limit).collect();
+        assert_eq!(limits, [5, 6, 8, 10]);
+        let rare = demand((0..10).map(|n| n * 600 * SECOND));
+        assert_eq!(rates(&rare)[0], Given { limit: 3, window: 3600 * SECOND });
+        assert_eq!(rates(&demand(0..0)), []);
+        assert_eq!(rates(&demand(5..6)).len(), 1);
+    }
+
+    #[test]
+    fn the_knee_is_where_the_curve_bends() {
+        let bent = [(1.0, 1000.0), (2.0, 300.0), (4.0, 20.0), (8.0, 15.0), (16.0, 12.0)];
+        assert_eq!(knee(&bent), Some(2));
+        assert_eq!(knee(&[(1.0, 8.0), (2.0, 4.0), (4.0, 2.0)]), None);
+        assert_eq!(knee(&bent[..2]), None);
+    }
+}
