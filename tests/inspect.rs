@@ -52,7 +52,7 @@ fn a_converted_file_holds_the_same_requests() {
             let sliding = |found| windows(found, meter).map(|(sliding, _)| sliding).collect::<Vec<_>>();
             assert_eq!(sliding(&before), sliding(&after));
         }
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().filter(|file| partial(file)).count(), 0);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().filter(partial).count(), 0);
     }
 }
 
