@@ -26,6 +26,10 @@ pub enum Command {
     List(ListArgs),
     /// Redraw the figures and pages of a finished report from its CSV files
     Report(ReportArgs),
+    /// Put two finished reports of the same traffic side by side
+    Compare(CompareArgs),
+    /// Time decisions on this machine, beside the limiter that does nothing
+    Overhead(OverheadArgs),
     /// Print the traffic of a scenario as CSV (at_ns,key,cost), which is also a trace format
     Traffic(TrafficArgs),
     /// Print the JSON Schema of scenario files, for editors
@@ -188,4 +192,36 @@ pub struct TrafficArgs {
     /// Use this seed instead of the scenario's
     #[arg(long)]
     pub seed: Option<u64>,
+}
+
+#[derive(Args)]
+pub struct CompareArgs {
+    /// A report folder, as `workbench run` wrote it
+    #[arg(value_name = "A", value_hint = ValueHint::DirPath)]
+    pub a: PathBuf,
+    /// The one it is compared with: ratios are B over A
+    #[arg(value_name = "B", value_hint = ValueHint::DirPath)]
+    pub b: PathBuf,
+}
+
+#[derive(Args)]
+pub struct OverheadArgs {
+    /// Scenario whose limiters and traffic are timed [default: every algorithm at 1000/s, without a scenario's path]
+    #[arg(value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
+    pub scenario: Option<PathBuf>,
+    /// Time whole replays instead: decisions alone, and with everything measured
+    #[arg(long)]
+    pub replay: bool,
+    /// Requests of such a replay
+    #[arg(long, value_name = "N", default_value_t = 10_000_000, requires = "replay")]
+    pub requests: u64,
+    /// Timed batches for each limiter and path
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(3..=10_000))]
+    pub rounds: u16,
+    /// Folder that receives a folder with overhead.csv
+    #[arg(long, value_name = "DIR", default_value = "reports", value_hint = ValueHint::DirPath)]
+    pub out: PathBuf,
+    /// Print tables as Markdown
+    #[arg(long)]
+    pub markdown: bool,
 }

@@ -2,9 +2,14 @@
 
 mod check;
 mod cli;
+mod compare;
 mod extras;
+mod grid;
 mod inspect;
 mod list;
+mod memory;
+mod overhead;
+mod overhead_tables;
 mod problem;
 mod progress;
 mod provenance;
@@ -27,6 +32,8 @@ fn main() -> ExitCode {
         Command::Check(args) => check::check(&args),
         Command::List(args) => list::list(&args),
         Command::Report(args) => redraw::redraw(&args),
+        Command::Compare(args) => compare::compare(&args),
+        Command::Overhead(args) => overhead::overhead(&args),
         Command::Traffic(args) => traffic_csv::traffic(&args),
         Command::Schema => schema::schema(),
         Command::Completions { shell } => extras::completions(shell),

@@ -1,7 +1,8 @@
 //! An entry: what a lane is made from. Plain algorithms, variants and equal-guarantee rivals are all entries.
 
 use crate::lane::{Gate, StoreGate};
-use limiters::{AnyRule, Meter, Nanos, Quota};
+use crate::peers::Peer;
+use limiters::{AnyRule, Meter, Nanos, ParamError, Quota};
 use std::sync::Arc;
 
 /// What an entry is compared under.
@@ -85,5 +86,30 @@ impl Entry {
             supply: Arc::new(move |end| if per_key { None } else { supplying.supply(end) }),
             make: Arc::new(move || Box::new(StoreGate { store: rule.store(per_key), meter })),
         }
+    }
+    /// An entry of a limiter of another crate. Nothing is proven of it.
+    ///
+    /// # Errors
+    /// What of the quota it cannot express.
+    pub fn of_peer(
+        label: &str,
+        peer: &'static Peer,
+        quota: Quota,
+        meter: Meter,
+        per_key: bool,
+    ) -> Result<Entry, ParamError> {
+        Ok(Entry {
+            label: label.into(),
+            algorithm: peer.algorithm.name.into(),
+            parameters: (peer.parameters)(quota)?,
+            comparison: Comparison::Variant,
+            quota,
+            meter,
+            per_key,
+            delays: false,
+            bound: Arc::new(|_, _| None),
+            supply: Arc::new(|_| None),
+            make: Arc::new(move || (peer.make)(quota, per_key).expect("its parameters were accepted before")),
+        })
     }
 }

@@ -11,6 +11,7 @@ pub mod lane;
 pub mod measure;
 mod open;
 pub mod overhead;
+pub mod peers;
 mod plan;
 pub mod rows;
 mod run;
@@ -21,4 +22,4 @@ mod summarise;
 pub mod world;
 
 pub use open::{FileRead, Opened, open};
-pub use run::{Options, Progress, Run, run};
+pub use run::{Options, Progress, Run, planned, run, usual_windows};

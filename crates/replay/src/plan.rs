@@ -12,6 +12,10 @@ pub fn entries(scenario: &Scenario, origin: Nanos, seed: u64) -> Result<Vec<Entr
 }
 
 fn entry(spec: &LimiterSpec, scenario: &Scenario, origin: Nanos, seed: u64) -> Result<Entry, ParamError> {
+    if let Some(peer) = spec.peer() {
+        let quota = spec.quota().unwrap_or(scenario.quota.quota);
+        return Entry::of_peer(&spec.label, peer, quota, spec.meter, spec.per_key);
+    }
     let parts = spec.parts().map(|part| Part::new(part, origin, seed)).collect::<Result<Vec<_>, _>>()?;
     let comparison = if spec.registered { Comparison::EqualQuota } else { Comparison::Variant };
     let parameters = parts.iter().map(|part| part.parameters.clone()).collect::<Vec<_>>().join(" and ");

@@ -164,10 +164,25 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
     if options.overhead {
         let timed: Vec<Entry> =
             entries.into_iter().filter(|entry| entry.comparison != Comparison::EqualGuarantee).collect();
-        run.overhead = overhead::measure(&timed, &ahead[0], start, OVERHEAD_ROUNDS);
+        run.overhead = overhead::measure(&timed, Some(&ahead[0]), start, OVERHEAD_ROUNDS);
     }
     run.notes = notes.into_iter().map(note_row).collect();
     Ok(run)
+}
+
+/// What a scenario runs, without running it: its limiters, the absolute time of t = 0, and the first of its traffic.
+///
+/// # Errors
+/// A complete text: what input is at fault and why.
+pub fn planned(scenario: &Scenario) -> Result<(Vec<Entry>, Nanos, Batch), String> {
+    let mut opened = open(scenario, scenario.seed).map_err(|error| error.to_string())?;
+    let entries = plan::entries(scenario, opened.start, scenario.seed);
+    let entries = entries.map_err(|error| format!("{}: {error}", scenario.path.display()))?;
+    let ahead = engine::read_ahead(&mut opened.traffic, engine::BATCH).map_err(|error| error.to_string())?;
+    let first = clamped(&ahead).into_iter().next();
+    let first =
+        first.ok_or_else(|| format!("{}: the traffic has no request within the run", scenario.path.display()))?;
+    Ok((entries, opened.start, first))
 }
 
 fn play<S: Sink>(
@@ -239,15 +254,20 @@ fn clamped(batches: &[Batch]) -> Vec<Batch> {
 
 /// Lengths from W/1000 to 10 W in steps of 1, 2 and 5, and those that the scenario asks about.
 fn window_lengths(quota: Quota, scenario: &Scenario) -> Vec<Nanos> {
-    let mut taus = scenario.asked_intervals();
+    // A limiter with a window of its own shows its peak over that.
+    let own = scenario.limiters.iter().filter_map(|limiter| limiter.quota()).flat_map(|q| [q.window, q.window / 10]);
+    usual_windows(quota, scenario.asked_intervals().into_iter().chain(own))
+}
+
+/// Lengths from W/1000 to 10 W in steps of 1, 2 and 5, a nanosecond, and `more`, in order.
+pub fn usual_windows(quota: Quota, more: impl IntoIterator<Item = Nanos>) -> Vec<Nanos> {
+    let mut taus: Vec<Nanos> = more.into_iter().collect();
     for factor in [1, 2, 5] {
         for divisor in [1000, 100, 10, 1] {
             taus.push((u128::from(quota.window) * factor / divisor).try_into().unwrap_or(Nanos::MAX));
         }
     }
     taus.push(quota.window.saturating_mul(10));
-    // A limiter with a window of its own shows its peak over that.
-    taus.extend(scenario.limiters.iter().filter_map(|limiter| limiter.quota()).flat_map(|q| [q.window, q.window / 10]));
     taus.retain(|&tau| tau > 0);
     taus.push(1);
     taus.sort_unstable();

@@ -1,6 +1,7 @@
 //! What runs: a registered algorithm, a variant of it, or a stack.
 
 use super::QuotaSpec;
+use crate::peers::Peer;
 use limiters::{Algorithm, AnyRule, Meter, Nanos, ParamError, Quota, Settings, algorithm};
 
 /// A limiter that runs, or a part of a stack.
@@ -71,12 +72,20 @@ impl LimiterSpec {
         }
     }
 
-    /// Its rule with t = 0 at `origin`; `None` for a stack. A checked scenario builds without errors at its own start.
+    /// Its rule with t = 0 at `origin`; `None` for a stack and for a peer. A checked scenario builds without errors at its own start.
     pub fn build(&self, origin: Nanos) -> Option<Result<Box<dyn AnyRule>, ParamError>> {
         match &self.what {
             What::Algorithm { name, settings } => {
                 algorithm(name).map(|known| (known.build)(&settings.clone().starting_at(origin)))
             }
+            What::AllOf(_) => None,
+        }
+    }
+
+    /// The limiter of another crate that it is.
+    pub fn peer(&self) -> Option<&'static Peer> {
+        match &self.what {
+            What::Algorithm { name, .. } => crate::peers::peer(name),
             What::AllOf(_) => None,
         }
     }

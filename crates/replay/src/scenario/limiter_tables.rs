@@ -8,6 +8,7 @@ use super::value::Problem;
 use super::variants::variants;
 use super::{QuotaSpec, read, stack};
 use crate::diagnose::valid_values;
+use crate::peers::{NAMES, peer};
 use limiters::{ALGORITHMS, Algorithm, Nanos, algorithm};
 
 /// A limiter of the file with the table it came from.
@@ -29,7 +30,12 @@ fn entry_drafts<'a>(table: Table<'a>, quota: QuotaSpec, duration: Option<Nanos>)
     let known = table.get("algorithm", |value, key| {
         let name = read::text(value, key)?;
         let names: Vec<&str> = ALGORITHMS.iter().map(|known| known.name).collect();
-        algorithm(&name).ok_or_else(|| {
+        let known = algorithm(&name).or_else(|| peer(&name).map(|peer| &peer.algorithm));
+        known.ok_or_else(|| {
+            if NAMES.contains(&name.as_str()) {
+                return Problem::new(format!("{name:?} is a limiter of another crate, which this build leaves out"))
+                    .note("build with the cargo feature `peers`: cargo run --release --features peers");
+            }
             Problem::new(format!("unknown algorithm {name:?}")).notes(valid_values(&name, "algorithms", &names))
         })
     });
@@ -54,6 +60,11 @@ fn entry_drafts<'a>(table: Table<'a>, quota: QuotaSpec, duration: Option<Nanos>)
         && at >= duration
     {
         table.wrong("restart-at", Problem::new("not before the end of the scenario"));
+    }
+    for name in ["nodes", "restart-at"] {
+        if known.is_some_and(|known| NAMES.contains(&known.name)) && table.has(name) {
+            table.wrong(name, Problem::new("is not for limiters of other crates"));
+        }
     }
     let compare = table.get("compare", read::flag).unwrap_or(true);
     let common = LimiterSpec {

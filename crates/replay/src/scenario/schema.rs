@@ -144,7 +144,8 @@ fn limiter() -> Value {
         all.entry(name).or_insert(json!(true));
     }
     let mut schema = object(&LIMITER, all);
-    schema["properties"]["algorithm"]["enum"] = ALGORITHMS.iter().map(|known| known.name).collect();
+    schema["properties"]["algorithm"]["enum"] =
+        ALGORITHMS.iter().map(|known| known.name).chain(crate::peers::NAMES).collect();
     schema["anyOf"] = json!([{ "required": ["algorithm"] }, { "required": ["all-of"] }]);
     schema["allOf"] = ALGORITHMS
         .iter()

@@ -102,6 +102,13 @@ fn fill_stacks(drafts: &mut [Draft<'_>], quota: QuotaSpec) {
                     let problem = Problem::new(format!("`{label}` is a stack itself")).note("name its parts instead");
                     draft.table.wrong("all-of", problem.at(span.clone()));
                 }
+                Some(spec) if spec.peer().is_some() => {
+                    let problem =
+                        Problem::new(format!("`{label}` is a limiter of another crate, which no stack can ask"));
+                    let problem =
+                        problem.note("a stack asks all its parts before it charges one; this one charges at once");
+                    draft.table.wrong("all-of", problem.at(span.clone()));
+                }
                 Some(spec) => parts.push(spec.clone()),
                 None => {
                     let valid: Vec<&str> = known.iter().filter(|s| !is_stack(s)).map(|s| s.label.as_str()).collect();
@@ -140,7 +147,8 @@ fn unique_labels(drafts: &[Draft<'_>], registered: &[LimiterSpec]) {
 /// Builds the rules of a limiter once, and notes parameters that cannot be or that change nothing.
 fn check_rule(top: &Table<'_>, spec: &LimiterSpec, table: Option<&Table<'_>>, origin: Nanos) {
     let What::Algorithm { name, settings } = &spec.what else { return };
-    match spec.build(origin) {
+    let of_peer = || spec.peer().and_then(|peer| (peer.parameters)(settings.quota).err()).map(Err);
+    match spec.build(origin).or_else(of_peer) {
         Some(Err(ParamError { param, message })) => {
             let problem = Problem::new(format!("`{param}`: {message} ({name})"));
             let quota = sole_table(top, "quota", &QUOTA);
