@@ -77,6 +77,7 @@ fn lane(entry: &Entry, quota: Quota, taus: &[Nanos], requests: u64, start: Nanos
         bin,
         bins: duration.div_ceil(bin).try_into().unwrap_or(usize::MAX),
         per_key: entry.per_key,
+        many_keys: entry.per_key,
         shaper: entry.delays,
         budget: usize::MAX,
     };
