@@ -278,7 +278,6 @@ impl Measure {
                 bin.admitted += cost;
                 bin.trailing = bin.trailing.max(self.trailing.add(at, cost));
                 if self.streak > 0 {
-                    self.longest_streak = self.longest_streak.max(self.streak);
                     self.recovery = self.recovery.max(Some(at - self.last_refusal));
                     self.streak = 0;
                 }
@@ -299,6 +298,7 @@ impl Measure {
                 continue;
             }
             self.streak += 1;
+            self.longest_streak = self.longest_streak.max(self.streak);
             self.last_refusal = at;
             if self.first_refusal.is_none() {
                 self.first_refusal = Some(at);
@@ -352,7 +352,6 @@ impl Measure {
 
     /// Lets everything depart that still waits.
     pub fn finish(&mut self) {
-        self.longest_streak = self.longest_streak.max(self.streak);
         self.starts.clear();
         self.depart(Nanos::MAX);
         self.flush_starts();
