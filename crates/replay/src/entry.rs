@@ -33,6 +33,19 @@ pub type Bound = Arc<dyn Fn(Nanos, u64) -> Option<u128> + Send + Sync>;
 /// Permits given until an absolute time.
 pub type Supply = Arc<dyn Fn(Nanos) -> Option<u128> + Send + Sync>;
 
+/// What is known of one guard of an entry.
+#[derive(Clone)]
+pub struct GuardInfo {
+    /// What it counts.
+    pub meter: Meter,
+    /// Whether each key has a limiter of its own.
+    pub per_key: bool,
+    /// The budget of a spending cap, in micro-dollars.
+    pub cap: Option<u64>,
+    /// Its proven bound: of one key where each key has its own limiter.
+    pub bound: Bound,
+}
+
 /// A limiter to run, with what is known of it.
 #[derive(Clone)]
 pub struct Entry {
@@ -56,6 +69,8 @@ pub struct Entry {
     pub bound: Bound,
     /// Permits that it was given until an absolute time, spent or not; `None` where that is not a question.
     pub supply: Supply,
+    /// The guards it is made of.
+    pub guards: Vec<GuardInfo>,
     /// Makes it, fresh.
     pub make: Arc<dyn Fn() -> Box<dyn Gate> + Send + Sync>,
 }
@@ -84,6 +99,7 @@ impl Entry {
             delays: rule.delays(),
             bound: Arc::new(move |tau, max_cost| bounding.envelope(tau, max_cost)),
             supply: Arc::new(move |end| if per_key { None } else { supplying.supply(end) }),
+            guards: Vec::new(),
             make: Arc::new(move || Box::new(StoreGate { store: rule.store(per_key), meter })),
         }
     }
@@ -109,6 +125,7 @@ impl Entry {
             delays: false,
             bound: Arc::new(|_, _| None),
             supply: Arc::new(|_| None),
+            guards: Vec::new(),
             make: Arc::new(move || (peer.make)(quota, per_key).expect("its parameters were accepted before")),
         })
     }

@@ -1,9 +1,11 @@
 //! The plan of a run: the entries that a scenario asks for.
 
-use crate::entry::{Bound, Comparison, Entry};
+use crate::entry::{Bound, Comparison, Entry, GuardInfo};
 use crate::lane::{StackGate, StoreGate};
 use crate::scenario::{LimiterSpec, Routing, Scenario, What};
-use limiters::{AnyRule, Guard, Nanos, Nodes, ParamError, Replicated, Scope, Stack, Store};
+use limiters::{
+    Accounting, AnyRule, Guard, LoopBreaker, Meter, Nanos, Nodes, ParamError, Replicated, Scope, Span, Stack, Store,
+};
 use std::sync::Arc;
 
 /// Entries for every limiter that the scenario runs, with t = 0 at `origin`.
@@ -14,12 +16,20 @@ pub fn entries(scenario: &Scenario, origin: Nanos, seed: u64) -> Result<Vec<Entr
 fn entry(spec: &LimiterSpec, scenario: &Scenario, origin: Nanos, seed: u64) -> Result<Entry, ParamError> {
     if let Some(peer) = spec.peer() {
         let quota = spec.quota().unwrap_or(scenario.quota.quota);
+        if !scenario.clients.is_empty() {
+            let message = format!(
+                "`{}` is a limiter of another crate, which cannot be settled afterwards; it stays out of scenarios with clients",
+                spec.label
+            );
+            return Err(ParamError::new("algorithm", message));
+        }
         return Entry::of_peer(&spec.label, peer, quota, spec.meter, spec.per_key);
     }
-    let parts = spec.parts().map(|part| Part::new(part, origin, seed)).collect::<Result<Vec<_>, _>>()?;
+    let in_flight = in_flight(scenario);
+    let parts = spec.parts().map(|part| Part::new(part, origin, seed, in_flight)).collect::<Result<Vec<_>, _>>()?;
     let comparison = if spec.registered { Comparison::EqualQuota } else { Comparison::Variant };
     let parameters = parts.iter().map(|part| part.parameters.clone()).collect::<Vec<_>>().join(" and ");
-    let single = matches!(spec.what, What::Algorithm { .. });
+    let single = !matches!(spec.what, What::AllOf(_));
     let (meter, per_key) = (spec.meter, spec.per_key);
     // What refuses anything refuses it for all, so the least bound of the parts that count the same holds.
     let bounds: Vec<Bound> = parts
@@ -27,12 +37,23 @@ fn entry(spec: &LimiterSpec, scenario: &Scenario, origin: Nanos, seed: u64) -> R
         .filter(|part| part.spec.meter == meter && (part.spec.per_key == per_key || !part.spec.per_key))
         .map(|part| Arc::clone(&part.bound))
         .collect();
-    let delays = parts.iter().any(|part| part.rule.delays());
+    let delays = parts.iter().any(|part| part.rule.as_ref().is_some_and(|rule| rule.delays()));
     let plain = match &parts[..] {
-        [only] if single && only.nodes.is_none() && !per_key => Some(Arc::clone(&only.rule)),
+        [only] if single && only.nodes.is_none() && !per_key && only.is_plain() => only.rule.clone(),
         _ => None,
     };
     let bound: Bound = Arc::new(move |tau, largest| bounds.iter().filter_map(|bound| bound(tau, largest)).min());
+    let guards = parts
+        .iter()
+        .map(|part| GuardInfo {
+            meter: part.spec.meter,
+            per_key: part.spec.per_key,
+            cap: part.cap(),
+            bound: Arc::clone(&part.bound),
+        })
+        .collect();
+    // Clients are answered one by one, with statuses and hints, which a bare store does not have.
+    let bare = single && scenario.clients.is_empty();
     Ok(Entry {
         label: spec.label.clone(),
         algorithm: spec.algorithm().into(),
@@ -44,25 +65,51 @@ fn entry(spec: &LimiterSpec, scenario: &Scenario, origin: Nanos, seed: u64) -> R
         delays,
         bound,
         supply: Arc::new(move |end| plain.as_ref()?.supply(end)),
+        guards,
         make: match <[Part; 1]>::try_from(parts) {
-            Ok([only]) if single => Arc::new(move || Box::new(StoreGate { store: only.store(), meter })),
+            Ok([only]) if bare && only.is_plain() => {
+                Arc::new(move || Box::new(StoreGate { store: only.store(), meter }))
+            }
             Ok([only]) => Arc::new(move || Box::new(StackGate(Stack::new(vec![only.guard()])))),
             Err(parts) => Arc::new(move || Box::new(StackGate(Stack::new(parts.iter().map(Part::guard).collect())))),
         },
     })
 }
 
+/// The entry without a guard, which the others' spending is compared with.
+pub fn unprotected(scenario: &Scenario, origin: Nanos, seed: u64) -> Result<Entry, ParamError> {
+    let unlimited = limiters::algorithm("unlimited").ok_or_else(|| ParamError::new("algorithm", "no baseline"))?;
+    entry(&LimiterSpec::registered(unlimited, scenario.quota), scenario, origin, seed)
+}
+
+/// Calls that clients can have in flight at once; requests of patterns are settled as they are asked.
+fn in_flight(scenario: &Scenario) -> u64 {
+    crate::world::most_in_flight(&scenario.clients)
+}
+
 /// One limiter of an entry.
 struct Part {
     spec: LimiterSpec,
-    rule: Arc<dyn AnyRule>,
+    /// What decides; a loop breaker has no rule.
+    rule: Option<Arc<dyn AnyRule>>,
+    breaker: Option<LoopBreaker>,
     nodes: Option<Nodes>,
     bound: Bound,
     parameters: String,
 }
 
 impl Part {
-    fn new(spec: &LimiterSpec, origin: Nanos, seed: u64) -> Result<Part, ParamError> {
+    fn new(spec: &LimiterSpec, origin: Nanos, seed: u64, in_flight: u64) -> Result<Part, ParamError> {
+        if let What::LoopBreaker { identical, among, cooldown } = &spec.what {
+            let many = |count: &u64| usize::try_from(*count).unwrap_or(usize::MAX);
+            let breaker = LoopBreaker::new(many(identical), many(among), *cooldown)?;
+            let parameters = match identical == among {
+                true => format!("{identical} identical calls in a row, then one each {}", Span(*cooldown)),
+                false => format!("{identical} identical of the last {among} calls, then one each {}", Span(*cooldown)),
+            };
+            let bound: Bound = Arc::new(|_, _| None);
+            return Ok(Part { spec: spec.clone(), rule: None, breaker: Some(breaker), nodes: None, bound, parameters });
+        }
         let built = spec.build(origin).unwrap_or_else(|| Err(ParamError::new("all-of", "a stack within a stack")));
         let rule: Arc<dyn AnyRule> = built?.into();
         let routing = match spec.routing {
@@ -84,23 +131,79 @@ impl Part {
         if let Some(at) = spec.restart_at {
             parameters = format!("{parameters}, restarts at {:.3} s", at as f64 / 1e9);
         }
+        parameters.push_str(&in_words(spec));
         let bounding = Arc::clone(&rule);
-        let bound: Bound = Arc::new(move |tau, largest| Some(bounding.envelope(tau, largest)? * u128::from(states)));
-        Ok(Part { spec: spec.clone(), rule, nodes, bound, parameters })
+        let (accounting, cap) = (spec.accounting, cap_of(spec));
+        let bound: Bound = Arc::new(move |tau, largest| {
+            let promised = bounding.envelope(tau, largest)? * u128::from(states);
+            // Each budget that is given can be overdrawn by what is in flight when it is spent.
+            let beyond = |each: u64| {
+                let budgets = promised / u128::from(cap?.max(1));
+                Some(promised + budgets * u128::from(in_flight.max(1)) * u128::from(each))
+            };
+            match accounting {
+                Accounting::Immediate | Accounting::Reserve { estimate: None } => Some(promised),
+                Accounting::Reserve { estimate: Some(estimate) } => beyond(largest.saturating_sub(estimate)),
+                Accounting::Post => beyond(largest),
+            }
+        });
+        Ok(Part { spec: spec.clone(), rule: Some(rule), breaker: None, nodes, bound, parameters })
+    }
+
+    /// Whether it charges what is asked when it is asked.
+    fn is_plain(&self) -> bool {
+        self.rule.is_some() && self.spec.accounting == Accounting::Immediate && !self.spec.response.charge_on_reject
+    }
+
+    /// The budget of a spending cap, in micro-dollars.
+    fn cap(&self) -> Option<u64> {
+        cap_of(&self.spec).filter(|_| self.spec.meter == Meter::Spend)
     }
 
     fn store(&self) -> Box<dyn Store + Send> {
+        let rule = self.rule.as_ref().expect("asked only of parts with a rule");
         match self.nodes {
             // `new` made one like it.
-            Some(nodes) => Box::new(replicated(nodes, &self.rule, self.spec.per_key).expect("made once before")),
-            None => self.rule.store(self.spec.per_key),
+            Some(nodes) => Box::new(replicated(nodes, rule, self.spec.per_key).expect("made once before")),
+            None => rule.store(self.spec.per_key),
         }
     }
 
     fn guard(&self) -> Guard {
         let scope = if self.spec.per_key { Scope::PerKey } else { Scope::Global };
-        Guard::new(&self.spec.label, self.spec.meter, scope, self.store())
+        let guard = match &self.breaker {
+            Some(breaker) => Guard::loop_breaker(&self.spec.label, scope, breaker.clone()),
+            None => Guard::new(&self.spec.label, self.spec.meter, scope, self.store()),
+        };
+        guard.with_accounting(self.spec.accounting).with_response(self.spec.response)
     }
+}
+
+/// The budget of a `spend-cap`.
+fn cap_of(spec: &LimiterSpec) -> Option<u64> {
+    match &spec.what {
+        What::Algorithm { name: "spend-cap", settings } => {
+            Some(settings.permits("cap").unwrap_or(settings.quota.limit))
+        }
+        _ => None,
+    }
+}
+
+/// What a guard adds to its limiter, where it is not the default.
+fn in_words(spec: &LimiterSpec) -> String {
+    let mut text = match spec.accounting {
+        Accounting::Immediate => String::new(),
+        Accounting::Post => ", charged afterwards".into(),
+        Accounting::Reserve { estimate: None } => ", reserved".into(),
+        Accounting::Reserve { estimate: Some(estimate) } => format!(", reserves {estimate}"),
+    };
+    if spec.response.status != 429 {
+        text.push_str(&format!(", answers {}", spec.response.status));
+    }
+    if spec.response.charge_on_reject {
+        text.push_str(", charges refusals");
+    }
+    text
 }
 
 fn replicated(nodes: Nodes, rule: &Arc<dyn AnyRule>, per_key: bool) -> Result<Replicated, ParamError> {

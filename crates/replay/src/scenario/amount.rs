@@ -2,10 +2,10 @@
 
 use super::keys::{DISTRIBUTION, Key, Takes};
 use super::read::{Read, decimal, takes, whole_in};
-use super::table::{Value, entries};
+use super::table::{Entry, Value, entries};
 use super::value::{Problem, money};
 use crate::diagnose::valid_values;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 use traffic::spec::Amount;
 
 /// A constant or a distribution of whole amounts; money in micro-dollars when `in_money`.
@@ -22,6 +22,22 @@ pub(crate) fn read(value: Value<'_>, key: &Key) -> Read<Amount> {
             _ => whole_in(value, min, u64::MAX, || takes(key, value)).map(Amount::Constant),
         };
     };
+    let plain = Key { takes: Takes::Decimal { above: 0.0, or_equal: true }, ..*key };
+    spread(table, key, |entry| match entry.value.get_ref() {
+        DeValue::String(text) if in_money => money(text).map(|micro| micro as f64),
+        _ if in_money => {
+            Err(Problem::new(format!("`{}` is money", entry.name)).note("write dollars, such as \"$0.008\""))
+        }
+        _ => decimal(entry.value, &plain).and_then(|float| match entry.name {
+            "min" | "max" => whole_in(entry.value, 0, u64::MAX, || takes(&plain, entry.value)).map(|n| n as f64),
+            _ => Ok(float),
+        }),
+    })
+}
+
+/// A distribution whose values `one` reads; the exponent `shape` is a plain number everywhere.
+pub(crate) fn spread(table: &DeTable<'_>, key: &Key, one: impl Fn(&Entry<'_>) -> Read<f64>) -> Read<Amount> {
+    let plain = Key { takes: Takes::Decimal { above: 0.0, or_equal: true }, ..*key };
     let mut given: Vec<(&str, f64, std::ops::Range<usize>)> = Vec::new();
     for entry in entries(table) {
         if !DISTRIBUTION.contains(&entry.name) {
@@ -29,17 +45,7 @@ pub(crate) fn read(value: Value<'_>, key: &Key) -> Read<Amount> {
                 .notes(valid_values(entry.name, "valid keys", DISTRIBUTION))
                 .at(entry.span));
         }
-        let plain = Key { takes: Takes::Decimal { above: 0.0, or_equal: true }, ..*key };
-        let read = match entry.value.get_ref() {
-            DeValue::String(text) if in_money && entry.name != "shape" => money(text).map(|micro| micro as f64),
-            _ if in_money && entry.name != "shape" => {
-                Err(Problem::new(format!("`{}` is money", entry.name)).note("write dollars, such as \"$0.008\""))
-            }
-            _ => decimal(entry.value, &plain).and_then(|float| match entry.name {
-                "min" | "max" => whole_in(entry.value, 0, u64::MAX, || takes(&plain, entry.value)).map(|n| n as f64),
-                _ => Ok(float),
-            }),
-        };
+        let read = if entry.name == "shape" { decimal(entry.value, &plain) } else { one(&entry) };
         given.push((entry.name, read.map_err(|problem| problem.at(entry.value.span()))?, entry.value.span()));
     }
     distribution(&given, key)

@@ -50,6 +50,30 @@ pub(crate) enum Takes {
     Columns,
     /// A table from keys to lists of values.
     Sweep,
+    /// A constant or a distribution of lengths of time.
+    Time,
+    /// A length of time, or `{ uniform = … }`.
+    Start,
+    /// What a call costs.
+    Cost,
+    /// A whole number from this, or this word.
+    WholeOr(u64, &'static str),
+    /// A length of time, or this word.
+    TimeOr(&'static str),
+    /// The name of a client preset.
+    Client,
+    /// The name of a library preset.
+    Library,
+    /// How waits are spread.
+    Jitter,
+    /// A list of HTTP statuses.
+    Statuses,
+    /// A limit of calls as a rate.
+    Calls,
+    /// A list of `{ from, to }`.
+    Outages,
+    /// `{ steps, wait }`.
+    Requests,
 }
 
 impl Takes {
@@ -82,6 +106,28 @@ impl Takes {
             Takes::Choice(words) => format!("one of {}", words.join(", ")),
             Takes::Timestamp => "an instant with its zone such as \"2026-01-01T12:00:00Z\"".into(),
             Takes::Format => "the name of a trace format, see `workbench list`".into(),
+            Takes::Time => {
+                "a length of time, or a distribution of it such as { median = \"5.7s\", p90 = \"22s\" } (also with max)".into()
+            }
+            Takes::Start => "a length of time, or { uniform = \"10s\" } for each at a time drawn from 0 to that".into(),
+            Takes::Cost => "money such as \"$0.008\", a distribution of it, { price = NAME }, tokens at a price such as \
+                            { input-tokens = 1000, output-tokens = 200, price = NAME }, or a growing context such as \
+                            { context = 20000, grows = 1750, output-tokens = 252, compact-at = 200000, compact-to = 25000, \
+                            price = NAME }; names of prices: `workbench list prices`"
+                .into(),
+            Takes::WholeOr(min, word) => format!("a whole number from {min}, or \"{word}\""),
+            Takes::TimeOr(word) => format!("a length of time such as \"60s\", or \"{word}\""),
+            Takes::Client => "the name of a client preset, see `workbench list clients`".into(),
+            Takes::Library => "the name of a library's defaults, see `workbench list clients`".into(),
+            Takes::Jitter => "none, full, equal, decorrelated, down-25, plus-minus-30 (any percentage), or \
+                              { additive = \"1s\" }"
+                .into(),
+            Takes::Statuses => "a list of HTTP statuses such as [402, 403]".into(),
+            Takes::Calls => "a rate of calls such as \"100/min\", which is also how many may come at once".into(),
+            Takes::Outages => "a list of times such as [{ from = \"10min\", to = \"12min\" }]".into(),
+            Takes::Requests => {
+                "{ steps = …, wait = … }: steps of one request, and the time until the next request".into()
+            }
             Takes::Columns => "a table such as { time = \"TIMESTAMP\", cost = [\"in\", \"out\"] }".into(),
             Takes::Sweep => "a table with a list of values, such as { burst = [10, 50, 100] }".into(),
         }
@@ -98,11 +144,11 @@ pub(crate) struct Key {
     pub doc: &'static str,
 }
 
-const fn must(name: &'static str, takes: Takes, doc: &'static str) -> Key {
+pub(crate) const fn must(name: &'static str, takes: Takes, doc: &'static str) -> Key {
     Key { name, takes, default: None, doc }
 }
 
-const fn may(name: &'static str, takes: Takes, default: &'static str, doc: &'static str) -> Key {
+pub(crate) const fn may(name: &'static str, takes: Takes, default: &'static str, doc: &'static str) -> Key {
     Key { name, takes, default: Some(default), doc }
 }
 
@@ -193,7 +239,12 @@ pub(crate) const LIMITER: Section = Section {
     header: "[[limiter]]",
     doc: "A variant that runs beside the registered algorithms. It also takes every parameter of its algorithm.",
     keys: &[&[
-        may("algorithm", Takes::Text, "needed, unless `all-of` is there", "name of a registered algorithm"),
+        may(
+            "algorithm",
+            Takes::Text,
+            "needed, unless `all-of` is there",
+            "name of a registered algorithm, or loop-breaker",
+        ),
         may(
             "all-of",
             Takes::Texts,
@@ -215,6 +266,37 @@ pub(crate) const LIMITER: Section = Section {
         ),
         may("restart-at", INSTANT, "never", "time at which the limiter forgets everything"),
         may("compare", Takes::Flag, "true", "false: serve in a stack only, do not run alone"),
+        may(
+            "accounting",
+            Takes::Choice(&["immediate", "post", "reserve"]),
+            "immediate",
+            "when a call is charged: its true amount when it is asked; when it is over, so that calls in flight overshoot; \
+             an estimate when it is asked, settled when it is over",
+        ),
+        may("estimate", Takes::Permits { min: 1 }, "the true amount", "what accounting = \"reserve\" holds for a call"),
+        may("status", Takes::Whole { min: 400, max: 599 }, "429", "what a refused client is answered"),
+        may(
+            "retry-after",
+            Takes::Choice(&["none", "next-permit", "window-reset", "full", "queue-aware"]),
+            "next-permit; none where spend is metered",
+            "when a refused client is told to come back; queue-aware tells each its own place in a virtual queue",
+        ),
+        may("charge-on-reject", Takes::Flag, "false", "refused requests are charged too"),
+        may(
+            "calendar",
+            Takes::Choice(&["day", "month"]),
+            "none",
+            "spend-cap only: its budget is given anew each day or month",
+        ),
+        may("zone", Takes::Text, "UTC", "the time zone of `calendar`, such as \"Europe/Berlin\""),
+        may("identical", Takes::Whole { min: 1, max: 1_000_000 }, "5", "loop-breaker only: identical calls that pass"),
+        may(
+            "among",
+            Takes::Whole { min: 1, max: 1_000_000 },
+            "identical",
+            "loop-breaker only: among so many last calls",
+        ),
+        may("cooldown", LENGTH, "10min", "loop-breaker only: time until one probe passes"),
         may("sweep", Takes::Sweep, "none", "one variant for each value of a key; several keys: for each combination"),
     ]],
 };
@@ -404,5 +486,6 @@ pub(crate) const DISTRIBUTION: &[&str] = &["min", "max", "median", "p90", "mean"
 pub(crate) fn sections() -> impl Iterator<Item = &'static Section> {
     const FIRST: &[Section] = &[TOP, QUOTA, LIMITER];
     const LAST: &[Section] = &[EXPECT];
-    FIRST.iter().chain(PATTERNS.iter().map(|(_, section)| section)).chain(LAST)
+    let clients = super::client_keys::sections();
+    FIRST.iter().chain(PATTERNS.iter().map(|(_, section)| section)).chain(clients).chain(LAST)
 }

@@ -2,7 +2,9 @@
 
 use super::QuotaSpec;
 use crate::peers::Peer;
-use limiters::{Algorithm, AnyRule, Meter, Nanos, ParamError, Quota, Settings, algorithm};
+use limiters::{
+    Accounting, Algorithm, AnyRule, Meter, Nanos, ParamError, Quota, Response, RetryAfter, Settings, algorithm,
+};
 
 /// A limiter that runs, or a part of a stack.
 #[derive(Clone, Debug)]
@@ -27,6 +29,10 @@ pub struct LimiterSpec {
     pub restart_at: Option<Nanos>,
     /// Whether it runs alone, or only within stacks.
     pub compare: bool,
+    /// When it charges.
+    pub accounting: Accounting,
+    /// How it answers a refusal.
+    pub response: Response,
 }
 
 /// What decides for a limiter.
@@ -41,7 +47,19 @@ pub enum What {
     },
     /// Several limiters that must all admit; none is a stack itself.
     AllOf(Vec<LimiterSpec>),
+    /// A breaker of loops: see [`limiters::LoopBreaker`].
+    LoopBreaker {
+        /// Identical calls that pass.
+        identical: u64,
+        /// Among so many.
+        among: u64,
+        /// Nanoseconds until a probe passes.
+        cooldown: Nanos,
+    },
 }
+
+/// The name of a loop breaker among algorithms.
+pub(crate) const LOOP_BREAKER: &str = "loop-breaker";
 
 /// Which replica sees a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,6 +79,7 @@ impl LimiterSpec {
         match &self.what {
             What::Algorithm { name, .. } => name,
             What::AllOf(_) => "all-of",
+            What::LoopBreaker { .. } => LOOP_BREAKER,
         }
     }
 
@@ -69,6 +88,7 @@ impl LimiterSpec {
         match &self.what {
             What::Algorithm { settings, .. } => Some(settings.quota),
             What::AllOf(parts) => parts.first().and_then(LimiterSpec::quota),
+            What::LoopBreaker { .. } => None,
         }
     }
 
@@ -78,7 +98,7 @@ impl LimiterSpec {
             What::Algorithm { name, settings } => {
                 algorithm(name).map(|known| (known.build)(&settings.clone().starting_at(origin)))
             }
-            What::AllOf(_) => None,
+            What::AllOf(_) | What::LoopBreaker { .. } => None,
         }
     }
 
@@ -86,14 +106,14 @@ impl LimiterSpec {
     pub fn peer(&self) -> Option<&'static Peer> {
         match &self.what {
             What::Algorithm { name, .. } => crate::peers::peer(name),
-            What::AllOf(_) => None,
+            What::AllOf(_) | What::LoopBreaker { .. } => None,
         }
     }
 
     /// The single limiters it is made of: itself, or the parts of a stack.
     pub fn parts(&self) -> impl Iterator<Item = &LimiterSpec> {
         match &self.what {
-            What::Algorithm { .. } => std::slice::from_ref(self).iter(),
+            What::Algorithm { .. } | What::LoopBreaker { .. } => std::slice::from_ref(self).iter(),
             What::AllOf(parts) => parts.iter(),
         }
     }
@@ -115,6 +135,14 @@ impl LimiterSpec {
             routing: Routing::RoundRobin,
             restart_at: None,
             compare: true,
+            accounting: Accounting::Immediate,
+            response: default_response(quota.meter),
         }
     }
+}
+
+/// How a guard answers unless it is told otherwise: 429 with the next permit, of which a guard on money says nothing.
+pub(crate) fn default_response(meter: Meter) -> Response {
+    let retry_after = if meter == Meter::Spend { RetryAfter::None } else { RetryAfter::NextPermit };
+    Response { retry_after, ..Response::default() }
 }

@@ -1,12 +1,12 @@
 //! `[[limiter]]`: entries read, variants spread out.
 
 use super::keys::LIMITER;
-use super::limiter::{LimiterSpec, Routing, What};
+use super::limiter::{LOOP_BREAKER, LimiterSpec, Routing, What, default_response};
 use super::table::Table;
 use super::top::many_tables;
 use super::value::Problem;
 use super::variants::variants;
-use super::{QuotaSpec, read, stack};
+use super::{QuotaSpec, answers, read, stack};
 use crate::diagnose::valid_values;
 use crate::peers::{NAMES, peer};
 use limiters::{ALGORITHMS, Algorithm, Nanos, algorithm};
@@ -20,18 +20,31 @@ pub(crate) struct Draft<'a> {
 }
 
 /// Every `[[limiter]]`, in the order of the file, sweeps spread out.
-pub(crate) fn read<'a>(top: &Table<'a>, quota: QuotaSpec, duration: Option<Nanos>) -> Vec<Draft<'a>> {
+pub(crate) fn read<'a>(
+    top: &Table<'a>,
+    quota: QuotaSpec,
+    start: Option<Nanos>,
+    duration: Option<Nanos>,
+) -> Vec<Draft<'a>> {
     let Some(entry) = top.entry("limiter") else { return Vec::new() };
     let tables = many_tables(top.file, entry.span.clone(), entry.value, &LIMITER);
-    tables.into_iter().flat_map(|table| entry_drafts(table, quota, duration)).collect()
+    tables.into_iter().flat_map(|table| entry_drafts(table, quota, start, duration)).collect()
 }
 
-fn entry_drafts<'a>(table: Table<'a>, quota: QuotaSpec, duration: Option<Nanos>) -> Vec<Draft<'a>> {
+fn entry_drafts<'a>(
+    table: Table<'a>,
+    quota: QuotaSpec,
+    start: Option<Nanos>,
+    duration: Option<Nanos>,
+) -> Vec<Draft<'a>> {
     let known = table.get("algorithm", |value, key| {
         let name = read::text(value, key)?;
-        let names: Vec<&str> = ALGORITHMS.iter().map(|known| known.name).collect();
+        let names: Vec<&str> = ALGORITHMS.iter().map(|known| known.name).chain([LOOP_BREAKER]).collect();
+        if name == LOOP_BREAKER {
+            return Ok(None);
+        }
         let known = algorithm(&name).or_else(|| peer(&name).map(|peer| &peer.algorithm));
-        known.ok_or_else(|| {
+        known.map(Some).ok_or_else(|| {
             if NAMES.contains(&name.as_str()) {
                 return Problem::new(format!("{name:?} is a limiter of another crate, which this build leaves out"))
                     .note("build with the cargo feature `peers`: cargo run --release --features peers");
@@ -39,6 +52,8 @@ fn entry_drafts<'a>(table: Table<'a>, quota: QuotaSpec, duration: Option<Nanos>)
             Problem::new(format!("unknown algorithm {name:?}")).notes(valid_values(&name, "algorithms", &names))
         })
     });
+    let breaker = matches!(known, Some(None));
+    let known = known.flatten();
     reject_unknown(&table, known);
     let label = table.get("label", |value, key| match read::text(value, key)? {
         empty if empty.trim().is_empty() => Err(Problem::new("a label needs a character that can be seen")),
@@ -78,12 +93,20 @@ fn entry_drafts<'a>(table: Table<'a>, quota: QuotaSpec, duration: Option<Nanos>)
         routing,
         restart_at,
         compare,
+        accounting: limiters::Accounting::Immediate,
+        response: default_response(quota.meter),
     };
     if table.has("all-of") {
         return stack::draft(table, common, label).into_iter().collect();
     }
+    if breaker {
+        return answers::breaker(table, common, label).into_iter().collect();
+    }
+    for name in answers::OF_BREAKERS.iter().filter(|name| table.has(name)) {
+        table.wrong(name, Problem::new("belongs to a loop-breaker"));
+    }
     match known {
-        Some(known) => variants(table, common, label, known, quota),
+        Some(known) => variants(table, common, label, known, quota, (start.unwrap_or(0), duration.unwrap_or(0))),
         None if table.has("algorithm") => Vec::new(),
         None => {
             let names: Vec<&str> = ALGORITHMS.iter().map(|known| known.name).collect();

@@ -1,6 +1,11 @@
 //! Scenario files: what a run is made of, read from TOML with every mistake shown where it stands.
 
 mod amount;
+mod answers;
+mod client;
+mod client_cost;
+mod client_keys;
+mod client_retry;
 mod expects;
 mod keys;
 mod limiter;
@@ -11,6 +16,7 @@ mod schema;
 mod stack;
 mod table;
 mod top;
+mod upstream;
 mod value;
 mod variants;
 pub mod words;
@@ -22,6 +28,7 @@ pub use schema::{key_tables, patterns, schema};
 use crate::diagnose::Diagnostic;
 use limiters::{Meter, Nanos, Quota};
 use std::path::{Path, PathBuf};
+use traffic::clients::spec::{Client, Upstream};
 use traffic::spec::{Pattern, Trace};
 use traffic::{Note, NoteKind};
 
@@ -48,8 +55,12 @@ pub struct Scenario {
     pub patience: Option<Nanos>,
     /// The promise that every algorithm translates.
     pub quota: QuotaSpec,
-    /// Traffic, in file order; at least one.
+    /// Traffic, in file order; at least one where there are no clients.
     pub patterns: Vec<Pattern>,
+    /// Clients that react to what a limiter says, in file order.
+    pub clients: Vec<Client>,
+    /// What stands behind the guard.
+    pub upstream: Option<Upstream>,
     /// What runs, in the order of tables and files: registered algorithms, then the file's variants. At least one.
     pub limiters: Vec<LimiterSpec>,
     /// What must come out.
@@ -119,6 +130,7 @@ impl Scenario {
     pub fn replace_traffic(&mut self, trace: Trace) {
         let text = format!("traffic comes from {}, so the scenario's expectations are skipped", trace.path.display());
         self.patterns = vec![patterns::of_trace(trace)];
+        (self.clients, self.upstream) = (Vec::new(), None);
         (self.start, self.duration, self.bin) = (None, None, None);
         if !std::mem::take(&mut self.expects).is_empty() {
             self.notes.push(Note { kind: NoteKind::Warning, text });

@@ -1,7 +1,10 @@
 //! The scenario format as a JSON Schema, for editors, and as the key tables of its documentation.
 
+use super::client_keys::{CLIENT, NESTED, UPSTREAM};
 use super::expects::{PEAK, Unit};
+use super::client_keys::{CLIENT, NESTED, UPSTREAM};
 use super::keys::{DISTRIBUTION, EXPECT, Key, LIMITER, PATTERNS, QUOTA, SHARED, Section, TOP, Takes, sections};
+use super::limiter::LOOP_BREAKER;
 use super::variants::key_of;
 use crate::expect::columns;
 use limiters::{ALGORITHMS, Param};
@@ -17,13 +20,16 @@ pub fn schema() -> Value {
         .map(|(name, section)| (name.to_string(), array(object(section, properties(section)))))
         .collect();
     top.insert("traffic".into(), json!({ "type": "object", "properties": patterns, "additionalProperties": false }));
+    top.insert("client".into(), array(client()));
+    top.insert("upstream".into(), object(&UPSTREAM, properties(&UPSTREAM)));
     top.insert("expect".into(), array(expect()));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "workbench scenario",
         "type": "object",
         "properties": top,
-        "required": ["quota", "traffic"],
+        "required": ["quota"],
+        "anyOf": [{ "required": ["traffic"] }, { "required": ["client"] }],
         "additionalProperties": false,
         "$defs": definitions(),
     })
@@ -59,6 +65,7 @@ fn definitions() -> Value {
         "money": { "type": "string", "pattern": money },
         "spread": spread(json!({ "type": "number", "minimum": 0 })),
         "spread-of-money": spread(json!({ "$ref": "#/$defs/money" })),
+        "spread-of-time": spread(json!({ "$ref": "#/$defs/duration-or-zero" })),
     })
 }
 
@@ -105,6 +112,47 @@ fn of(takes: Takes) -> Value {
                 "additionalProperties": { "anyOf": [{ "type": "string" }, names] },
             })
         }
+        Takes::Time => json!({ "anyOf": [reference("duration-or-zero"), reference("spread-of-time")] }),
+        Takes::Start => json!({ "anyOf": [reference("duration-or-zero"), {
+            "type": "object",
+            "properties": { "uniform": reference("duration") },
+            "required": ["uniform"],
+            "additionalProperties": false,
+        }] }),
+        Takes::Cost => json!({ "anyOf": [reference("money"), { "type": "object" }] }),
+        Takes::WholeOr(min, word) => json!({ "anyOf": [{ "type": "integer", "minimum": min }, { "const": word }] }),
+        Takes::TimeOr(word) => json!({ "anyOf": [reference("duration"), { "const": word }] }),
+        Takes::Client => json!({ "enum": traffic::clients::PRESETS.iter().map(|one| one.name).collect::<Vec<_>>() }),
+        Takes::Library => json!({ "enum": traffic::clients::LIBRARIES.iter().map(|one| one.name).collect::<Vec<_>>() }),
+        Takes::Jitter => json!({ "anyOf": [
+            { "enum": ["none", "full", "equal", "decorrelated"] },
+            { "type": "string", "pattern": "^(down|plus-minus)-[0-9]{1,3}$" },
+            {
+                "type": "object",
+                "properties": { "additive": reference("duration") },
+                "required": ["additive"],
+                "additionalProperties": false,
+            },
+        ] }),
+        Takes::Statuses => {
+            json!({ "type": "array", "items": { "type": "integer", "minimum": 400, "maximum": 599 } })
+        }
+        Takes::Calls => reference("limit-rate"),
+        Takes::Outages => json!({ "type": "array", "items": {
+            "type": "object",
+            "properties": { "from": reference("duration-or-zero"), "to": reference("duration") },
+            "required": ["from", "to"],
+            "additionalProperties": false,
+        } }),
+        Takes::Requests => json!({
+            "type": "object",
+            "properties": {
+                "steps": { "anyOf": [{ "type": "integer", "minimum": 1 }, reference("spread")] },
+                "wait": { "anyOf": [reference("duration-or-zero"), reference("spread-of-time")] },
+            },
+            "required": ["steps", "wait"],
+            "additionalProperties": false,
+        }),
         Takes::Sweep => json!({ "type": "object", "additionalProperties": { "type": "array", "minItems": 1 } }),
     }
 }
@@ -135,6 +183,18 @@ fn array(items: Value) -> Value {
     json!({ "type": "array", "items": items })
 }
 
+/// `[[client]]` with its own tables; retry loops may be several.
+fn client() -> Value {
+    let mut all = properties(&CLIENT);
+    for (name, section) in NESTED {
+        let one = object(section, properties(section));
+        let several = *name == "retry";
+        let value = if several { json!({ "anyOf": [one, { "type": "array", "items": one }] }) } else { one };
+        all.insert((*name).to_string(), value);
+    }
+    object(&CLIENT, all)
+}
+
 /// `[[limiter]]`: an algorithm decides which parameters there are, and a stack has none.
 fn limiter() -> Value {
     let common = properties(&LIMITER);
@@ -145,7 +205,7 @@ fn limiter() -> Value {
     }
     let mut schema = object(&LIMITER, all);
     schema["properties"]["algorithm"]["enum"] =
-        ALGORITHMS.iter().map(|known| known.name).chain(crate::peers::NAMES).collect();
+        ALGORITHMS.iter().map(|known| known.name).chain([LOOP_BREAKER]).chain(crate::peers::NAMES).collect();
     schema["anyOf"] = json!([{ "required": ["algorithm"] }, { "required": ["all-of"] }]);
     schema["allOf"] = ALGORITHMS
         .iter()

@@ -12,8 +12,28 @@ use crate::diagnose::valid_values;
 use limiters::{ALGORITHMS, Nanos, ParamError};
 
 /// Keys of a `[[limiter]]` that a stack leaves to its parts.
-const OF_PARTS: &[&str] =
-    &["algorithm", "limit", "window", "burst", "key", "meter", "nodes", "routing", "restart-at", "sweep"];
+const OF_PARTS: &[&str] = &[
+    "algorithm",
+    "limit",
+    "window",
+    "burst",
+    "key",
+    "meter",
+    "nodes",
+    "routing",
+    "restart-at",
+    "sweep",
+    "accounting",
+    "estimate",
+    "status",
+    "retry-after",
+    "charge-on-reject",
+    "identical",
+    "among",
+    "cooldown",
+    "calendar",
+    "zone",
+];
 
 /// A stack; its parts are looked up later.
 pub(crate) fn draft<'a>(table: Table<'a>, common: LimiterSpec, label: Option<String>) -> Option<Draft<'a>> {

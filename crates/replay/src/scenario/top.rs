@@ -1,9 +1,10 @@
 //! A whole file: its top, `[quota]`, and what only shows when all tables are read.
 
+use super::client_keys::{CLIENT, UPSTREAM};
 use super::keys::{EXPECT, LIMITER, PATTERNS, QUOTA, TOP};
 use super::table::{File, Table, Value, kind_of};
 use super::value::Problem;
-use super::{QuotaSpec, Scenario, expects, limiter_tables, patterns, read, stack};
+use super::{QuotaSpec, Scenario, client, expects, limiter_tables, patterns, read, stack, upstream};
 use crate::diagnose::{Diagnostic, nearest, valid_values};
 use limiters::{Meter, Nanos, Quota};
 use std::ops::Range;
@@ -61,18 +62,22 @@ fn read_all<'a>(
     let mut notes = Vec::new();
     let quota = quota(&top, &mut notes);
     let found = patterns::read(&top, duration, path, is_there);
-    if duration.is_none() && !top.has("duration") && found.iter().any(|one| !one.is_trace()) {
+    let clients = client::read(&top, duration);
+    let upstream = upstream::read(&top, duration);
+    let endless = found.iter().any(|one| !one.is_trace()) || !clients.is_empty();
+    if duration.is_none() && !top.has("duration") && endless {
         let problem = Problem::new("the scenario needs `duration`").note("only traces bring a length of their own");
         file.report(top.span.clone(), problem);
     }
     // Without a quota the other tables are still looked at, under one that no rule is built from.
     let any = QuotaSpec { quota: Quota { limit: 1, window: 1, burst: 1 }, per_key: false, meter: Meter::Requests };
-    let drafts = limiter_tables::read(&top, quota.unwrap_or(any), duration);
+    let drafts = limiter_tables::read(&top, quota.unwrap_or(any), start, duration);
     let origin = start.unwrap_or(0);
     let limiters = stack::select(&top, drafts, quota.unwrap_or(any), quota.is_some(), origin);
     let expects = expects::read(&top, &limiters);
     let quota = quota?;
     patterns::check_costs(&found, &limiters, file, origin);
+    notes.extend(client::doubts(&clients, &limiters));
     Some(Scenario {
         name: name_of(path),
         path: path.to_path_buf(),
@@ -85,13 +90,15 @@ fn read_all<'a>(
         patience,
         quota,
         patterns: found.into_iter().map(|one| one.pattern).collect(),
+        clients,
+        upstream,
         limiters,
         expects,
         notes,
     })
 }
 
-const TABLES: &[&str] = &["quota", "limiter", "traffic", "expect"];
+const TABLES: &[&str] = &["quota", "limiter", "traffic", "client", "upstream", "expect"];
 
 fn reject_unknown_tables(top: &Table<'_>) {
     let is_table = |value: &DeValue<'_>| {
@@ -99,7 +106,8 @@ fn reject_unknown_tables(top: &Table<'_>) {
     };
     let (tables, keys): (Vec<_>, Vec<_>) = top.entries.iter().cloned().partition(|one| is_table(one.value.get_ref()));
     for table in tables.iter().filter(|one| !TABLES.contains(&one.name) && top.section.key(one.name).is_none()) {
-        let headers = [QUOTA.header, LIMITER.header, "[[traffic.PATTERN]]", EXPECT.header];
+        let headers =
+            [QUOTA.header, LIMITER.header, "[[traffic.PATTERN]]", CLIENT.header, UPSTREAM.header, EXPECT.header];
         let mut problem = Problem::new(format!("unknown table `{}`", table.name));
         if let Some(near) = nearest(table.name, TABLES.iter().copied()) {
             problem = problem.note(format!("did you mean `{near}`?"));

@@ -6,7 +6,7 @@ use super::limiter_tables::Draft;
 use super::table::{Table, Value};
 use super::top::{meter_called, one_window};
 use super::value::Problem;
-use super::{QuotaSpec, read};
+use super::{QuotaSpec, answers, read};
 use crate::diagnose::valid_values;
 use limiters::{Algorithm, Meter, Nanos, Param, Quota, Settings};
 use toml::de::DeValue;
@@ -81,12 +81,16 @@ pub(crate) fn variants<'a>(
     label: Option<String>,
     known: &'static Algorithm,
     quota: QuotaSpec,
+    span: (Nanos, Nanos),
 ) -> Vec<Draft<'a>> {
     if let Some(scope) = table.get("key", read::choice) {
         common.per_key = scope == "per-key";
     }
     if let Some(meter) = table.get("meter", read::choice) {
         common.meter = meter_called(meter);
+    } else if known.name == "spend-cap" && answers::is_money(&table) {
+        // A cap that is written in dollars counts dollars.
+        common.meter = Meter::Spend;
     }
     let spend = common.meter == Meter::Spend;
     let mut own = Own::default();
@@ -127,7 +131,10 @@ pub(crate) fn variants<'a>(
             spec.swept_from = swept.then(|| base.clone());
             spec.nodes = own.nodes.unwrap_or(spec.nodes);
             spec.label = label;
-            spec.what = What::Algorithm { name: known.name, settings: settings(&table, own, spec.meter, quota) };
+            let settings = settings(&table, own, spec.meter, quota);
+            answers::read(&table, &mut spec, settings.quota);
+            let settings = answers::on_calendar(&table, known, settings, span);
+            spec.what = What::Algorithm { name: known.name, settings };
             Draft { spec, table: table.clone(), parts: Vec::new() }
         })
         .collect()

@@ -15,6 +15,7 @@ mod tally;
 mod turn;
 mod upstream;
 
+pub use population::MOST_LAYERS;
 pub use record::Record;
 pub use tally::{Curve, Tally};
 
@@ -61,15 +62,15 @@ impl Cast {
             ..self.clone()
         }
     }
+}
 
-    /// Calls that can be in flight at once.
-    pub fn most_in_flight(&self) -> u64 {
-        let of = |client: &Client| {
-            let slots = client.count.saturating_mul(client.concurrency);
-            slots.saturating_add(client.fan_out.map_or(0, |fan_out| fan_out.max_agents))
-        };
-        self.clients.iter().fold(0u64, |sum, client| sum.saturating_add(of(client)))
-    }
+/// Calls that these clients can have in flight at once.
+pub fn most_in_flight(clients: &[Client]) -> u64 {
+    let of = |client: &Client| {
+        let slots = client.count.saturating_mul(client.concurrency);
+        slots.saturating_add(client.fan_out.map_or(0, |fan_out| fan_out.max_agents))
+    };
+    clients.iter().fold(0u64, |sum, client| sum.saturating_add(of(client)))
 }
 
 /// A world: agents, their calls in flight, and what came of them.
