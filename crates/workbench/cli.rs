@@ -171,6 +171,10 @@ pub enum Listing {
     Algorithms,
     /// Arrival patterns with their keys
     Patterns,
+    /// Clients that react, and the retries of their libraries, with their sources
+    Clients,
+    /// What calls and tokens cost, with the date and source of each price
+    Prices,
     /// Formats of recorded traffic
     Formats,
     /// The scenario files under scenarios/

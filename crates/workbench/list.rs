@@ -6,12 +6,17 @@ use limiters::{ALGORITHMS, Kind, Param};
 use replay::scenario::Scenario;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use traffic::clients::spec::{Client, Cost};
+use traffic::clients::{LIBRARIES, PRESETS, PRICES_AS_OF};
+use traffic::spec::Amount;
 
 /// Prints one listing, or all of them.
 pub fn list(args: &ListArgs) -> Result<(), Problem> {
-    let sections: [(Listing, fn() -> String); 4] = [
+    let sections: [(Listing, fn() -> String); 6] = [
         (Listing::Algorithms, algorithms),
         (Listing::Patterns, patterns),
+        (Listing::Clients, clients),
+        (Listing::Prices, prices),
         (Listing::Formats, formats),
         (Listing::Scenarios, scenarios),
     ];
@@ -52,6 +57,97 @@ fn patterns() -> String {
     let mut text = "arrival patterns ([[traffic.NAME]])\n".to_owned();
     for pattern in traffic::PATTERNS {
         line(&mut text, pattern.name, pattern.summary);
+    }
+    text
+}
+
+fn clients() -> String {
+    let mut text = "clients ([[client]] preset = \"…\"; median/p90 of a lognormal)\n".to_owned();
+    for preset in PRESETS {
+        line(&mut text, preset.name, preset.summary);
+        line(&mut text, "", &parameters(&(preset.client)(preset.name)));
+        line(&mut text, "", &format!("source: {}", preset.source));
+    }
+    text.push_str("\nretries of client libraries ([client.retry] library = \"…\")\n");
+    for library in LIBRARIES {
+        line(&mut text, library.name, library.summary);
+        line(&mut text, "", &format!("source: {}", library.source));
+    }
+    text
+}
+
+fn parameters(client: &Client) -> String {
+    let mut words = vec![
+        format!("think {}", spread(&client.think, &time)),
+        format!("latency {}", spread(&client.latency, &time)),
+        format!("count {}", client.count),
+        format!("concurrency {}", client.concurrency),
+        format!("call {}", cost(&client.per_call)),
+        format!("turn {}", cost(&client.per_turn)),
+    ];
+    if let Some(useful) = client.useful_calls {
+        words.push(format!("useful calls {useful}"));
+    }
+    if let Some(turns) = client.limits.max_turns {
+        words.push(format!("at most {turns} turns"));
+    }
+    if let Some((steps, wait)) = &client.requests {
+        words.push(format!("{} steps, then {}", spread(steps, &|n| format!("{n}")), spread(wait, &time)));
+    }
+    if let Some(fan_out) = client.fan_out {
+        let (children, depth) = (fan_out.children, fan_out.max_depth);
+        words.push(format!("spawns {children} with probability {}, depth {depth}", fan_out.probability));
+    }
+    words.join(", ")
+}
+
+fn time(nanos: f64) -> String {
+    limiters::Span(nanos as u64).to_string()
+}
+
+fn money(micro: f64) -> String {
+    format!("${}", micro / 1e6)
+}
+
+fn spread(amount: &Amount, unit: &dyn Fn(f64) -> String) -> String {
+    match amount {
+        Amount::Constant(value) => unit(*value as f64),
+        Amount::Uniform { min, max } => format!("{} to {}", unit(*min as f64), unit(*max as f64)),
+        Amount::Lognormal { median, p90, .. } => format!("{}/{}", unit(*median), unit(*p90)),
+        Amount::Exponential { mean, .. } => format!("exponential, mean {}", unit(*mean)),
+        Amount::Pareto { min, shape, .. } => format!("Pareto from {}, exponent {shape}", unit(*min)),
+    }
+}
+
+fn cost(cost: &Cost) -> String {
+    match cost {
+        Cost::Free => "free".into(),
+        Cost::Money(amount) => spread(amount, &money),
+        Cost::Tokens { price, .. } => format!("tokens at {}", price.name),
+        Cost::Context { base, grows, compact_at, price, .. } => {
+            format!("{base} tokens and {grows} more each turn up to {compact_at}, at {}", price.name)
+        }
+    }
+}
+
+fn prices() -> String {
+    let mut text = format!("prices as of {PRICES_AS_OF} (price = \"…\" in [client.cost]); tokens by the million\n");
+    for price in traffic::clients::prices() {
+        let dollars = |pico: u64, per: f64| format!("${}", pico as f64 * per / 1e12);
+        let mut words = vec![price.what.clone()];
+        if price.call > 0 {
+            words.push(dollars(price.call, 1.0));
+        }
+        let tokens = [
+            ("in", price.input),
+            ("out", price.output),
+            ("cache read", price.cache_read),
+            ("cache write", price.cache_write),
+        ];
+        words.extend(
+            tokens.iter().filter(|one| one.1 > 0).map(|(what, pico)| format!("{what} {}", dollars(*pico, 1e6))),
+        );
+        line(&mut text, &price.name, &format!("{} ({})", words.join(", "), price.source));
     }
     text
 }

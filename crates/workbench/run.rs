@@ -79,6 +79,7 @@ fn one(scenario: &Scenario, args: &RunArgs) -> Result<Done, Problem> {
     broken.extend(replayed.violations.clone());
     let mut tables = tables(replayed);
     tables.notes.push(NoteRow { kind: "command".into(), text: provenance::command(scenario, args) });
+    tables.bills.extend(others.iter().flatten().filter_map(replay::money::bill));
     let seeds = seeds::Seeds::new(&tables.summary, &others);
     if let Some(seeds) = &seeds {
         seeds.write(folder.path()).map_err(|error| Problem::input(format!("error: {error}")))?;
@@ -140,6 +141,9 @@ fn tables(run: Run) -> Tables {
         keys: run.keys,
         notes: run.notes,
         overhead: run.overhead,
+        clients: run.clients,
+        spend: run.spend,
+        bills: run.bills,
     }
 }
 

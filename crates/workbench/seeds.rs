@@ -51,6 +51,33 @@ impl<'a> Seeds<'a> {
             let (low, middle, high) = of(&|row| row.peak_window as f64);
             let _ = writeln!(text, "  {comparison:<16} {limiter:<26} {admitted:<34} {middle} ({low} to {high})");
         }
+        text.push_str(&self.money());
+        text
+    }
+
+    /// The same for money, where there are clients.
+    fn money(&self) -> String {
+        let mut limiters: Vec<&str> = Vec::new();
+        for row in self.rows.iter().filter(|row| row.cost_spent_microusd.is_some()) {
+            if !limiters.contains(&row.limiter.as_str()) {
+                limiters.push(&row.limiter);
+            }
+        }
+        if limiters.is_empty() {
+            return String::new();
+        }
+        let mut text = format!("\n  {:<34} {:<32} {:<34} {}\n", "limiter", "spent $", "saved $", "useful lost %");
+        for limiter in limiters {
+            let of = |value: &dyn Fn(&SummaryRow) -> Option<f64>| {
+                let rows = self.rows.iter().filter(|row| row.limiter == limiter);
+                let (low, middle, high) = spread(rows.filter_map(|row| value(row)).collect());
+                format!("{middle:.2} ({low:.2} to {high:.2})")
+            };
+            let spent = of(&|row| Some(row.cost_spent_microusd? as f64 / 1e6));
+            let saved = of(&|row| Some(row.cost_saved_microusd? as f64 / 1e6));
+            let lost = of(&|row| Some(row.useful_lost? * 100.0));
+            let _ = writeln!(text, "  {limiter:<34} {spent:<32} {saved:<34} {lost}");
+        }
         text
     }
 }

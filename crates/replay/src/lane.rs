@@ -23,6 +23,10 @@ pub trait Gate: Send {
     fn stack(&mut self) -> Option<&mut Stack> {
         None
     }
+    /// The same to look at.
+    fn guards(&self) -> Option<&Stack> {
+        None
+    }
 }
 
 /// A store of limiters.
@@ -85,6 +89,9 @@ impl Gate for StackGate {
     }
     fn stack(&mut self) -> Option<&mut Stack> {
         Some(&mut self.0)
+    }
+    fn guards(&self) -> Option<&Stack> {
+        Some(&self.0)
     }
 }
 

@@ -9,6 +9,7 @@ pub mod guarantee;
 pub mod inspect;
 pub mod lane;
 pub mod measure;
+pub mod money;
 mod open;
 pub mod overhead;
 pub mod peers;

@@ -72,6 +72,116 @@ pub struct SummaryRow {
     pub live_keys_max: u64,
     /// Permits that overflowed a full bucket.
     pub tokens_lost: Option<u64>,
+    /// Money and clients, from here on; empty in a scenario without clients. Spent on admitted calls and on model calls made.
+    pub cost_spent_microusd: Option<u64>,
+    /// The same in the world without a guard, from the same seed.
+    pub cost_unprotected_microusd: Option<u64>,
+    /// Unprotected less spent: negative where the guard raises the bill.
+    pub cost_saved_microusd: Option<i64>,
+    /// The proven bound on calls over the whole run at the price of the dearest call; empty where nothing bounds the bill.
+    pub worst_bill_microusd: Option<u64>,
+    pub useful_calls: Option<u64>,
+    /// 1 − useful calls / those without a guard (of legitimate clients: without a guard and without rogues).
+    pub useful_lost: Option<f64>,
+    /// Admitted calls after the useful ones.
+    pub wasted_calls: Option<u64>,
+    /// How much later the last useful call of legitimate clients came than without a guard and without rogues.
+    pub finished_later_ns: Option<u64>,
+    /// Attempts of a logical call, the first included.
+    pub attempts_per_call: Option<f64>,
+    /// Share of attempts made when the server had said so that were refused again.
+    pub refused_again_ratio: Option<f64>,
+    /// Most that a cap was overdrawn.
+    pub cap_overshoot_microusd: Option<u64>,
+    /// What is left of a cap at the end; of a cap for everybody.
+    pub cap_unused_microusd: Option<u64>,
+    /// First refusal by a cap.
+    pub cap_reached_ns: Option<u64>,
+    /// Last attempt of a rogue, once all have stopped; empty while any goes on at the end.
+    pub rogue_stopped_ns: Option<u64>,
+    pub rogue_first_refusal_ns: Option<u64>,
+    pub legitimate_first_refusal_ns: Option<u64>,
+    /// When an alert on refusals would have fired.
+    pub alert_ns: Option<u64>,
+    /// Most attempts in 100 ms.
+    pub attempts_peak_100ms: Option<u64>,
+    /// The same over the mean of all 100 ms.
+    pub attempts_peak_to_mean: Option<f64>,
+    /// Where the guard stands: `rate: tool, cap: turn`.
+    pub guard_place: String,
+}
+
+/// `clients.csv`: limiter × population. The limiter `none` is the world without a guard.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClientRow {
+    pub limiter: String,
+    pub comparison: String,
+    pub client: String,
+    /// `rogue` or `legitimate`.
+    pub role: String,
+    pub guard_place: String,
+    pub agents: u64,
+    /// Turns begun: logical calls.
+    pub calls: u64,
+    /// Tool calls asked, and model calls refused.
+    pub attempts: u64,
+    pub admitted: u64,
+    pub refused: u64,
+    /// Admitted calls that the upstream answered with an error.
+    pub failed: u64,
+    /// Calls whose retries were used up.
+    pub gave_up: u64,
+    /// Part of gave_up: for a status that is never retried.
+    pub terminal: u64,
+    /// Agents that their own loop detector stopped.
+    pub detected: u64,
+    pub useful_calls: u64,
+    /// The most useful calls this population could have made; see `useful_lost` of summary.csv.
+    pub useful_reference: u64,
+    pub wasted_calls: u64,
+    pub spent_on_calls_microusd: u64,
+    pub spent_on_turns_microusd: u64,
+    pub spent_microusd: u64,
+    pub unprotected_microusd: u64,
+    pub saved_microusd: i64,
+    pub attempts_per_call: Option<f64>,
+    pub refused_again_ratio: Option<f64>,
+    pub first_refusal_ns: Option<u64>,
+    pub last_useful_ns: Option<u64>,
+    pub last_attempt_ns: Option<u64>,
+    /// Empty while an agent goes on at the end of the run.
+    pub stopped_ns: Option<u64>,
+}
+
+/// `spend.csv`: limiter × bin. The limiter `none` is the world without a guard.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SpendRow {
+    pub limiter: String,
+    pub comparison: String,
+    pub bin_start_ns: u64,
+    pub bin_ns: u64,
+    /// Spent from the start to the end of this bin.
+    pub spent_microusd: u64,
+    pub attempts: u64,
+    /// Most attempts in one 100 ms of the bin.
+    pub attempts_peak_100ms: u64,
+}
+
+/// `bills.csv`: limiter × seed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BillRow {
+    pub limiter: String,
+    pub comparison: String,
+    pub seed: u64,
+    pub spent_microusd: u64,
+    pub unprotected_microusd: u64,
+    /// The proven worst; empty where nothing bounds the bill.
+    pub worst_microusd: Option<u64>,
+    pub useful_calls: u64,
+    pub useful_lost: Option<f64>,
 }
 
 /// `timeline.csv`: limiter × bin.

@@ -6,15 +6,19 @@ use crate::entry::{Comparison, Entry};
 use crate::guarantee::{self, Sample};
 use crate::lane::Lane;
 use crate::measure::{Setup, round_width};
+use crate::money::{self, Prices, Scene, Twins};
 use crate::open::{FileRead, open};
+use crate::rows::{BillRow, ClientRow, SpendRow};
 use crate::rows::{EnvelopeRow, GuaranteeRow, KeyRow, NoteRow, OverheadRow, SummaryRow, TimelineRow, WaitRow};
 use crate::scenario::Scenario;
 use crate::summarise::{Context, rows};
+use crate::world::{Cast, World};
 use crate::{expect, overhead, plan};
 use limiters::{Batch, Nanos, Quota};
 use rayon::prelude::*;
 use std::path::Path;
-use traffic::{Note, NoteKind, Source};
+use traffic::clients::spec::Key;
+use traffic::{Note, NoteKind, Source, Traffic};
 
 /// What a run is asked for beside its scenario.
 pub struct Options<'a> {
@@ -50,6 +54,9 @@ pub struct Run {
     pub keys: Vec<KeyRow>,
     pub notes: Vec<NoteRow>,
     pub overhead: Vec<OverheadRow>,
+    pub clients: Vec<ClientRow>,
+    pub spend: Vec<SpendRow>,
+    pub bills: Vec<BillRow>,
     /// Recorded files that were read.
     pub files: Vec<FileRead>,
     /// Absolute time of t = 0, and the length of the run.
@@ -82,19 +89,24 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
     let mut notes = scenario.notes.clone();
     notes.append(&mut opened.notes);
     let traffic = &mut opened.traffic;
+    let bin = scenario.bin.unwrap_or_else(|| round_width(duration));
+    let cast = cast(scenario, traffic, options.seed, (start, duration, bin));
     (options.progress)(Progress::Expected(traffic.expected()));
     let ahead = engine::read_ahead(traffic, SAMPLE).map_err(|error| error.to_string())?;
-    if ahead.is_empty() {
+    if ahead.is_empty() && cast.is_none() {
         return Err(format!("{}: the traffic has no request within the run", scenario.path.display()));
     }
     let quota = scenario.quota.quota;
     let fault = |error: limiters::ParamError| format!("{}: {error}", scenario.path.display());
     let planned = plan::entries(scenario, start, options.seed).map_err(fault)?;
-    let (mut entries, guarantee) = rivals(scenario, &planned, &ahead, start, &mut notes);
+    // What clients ask depends on the answer, so there is no one traffic to tune rivals on.
+    let (mut entries, guarantee) = match &cast {
+        None => rivals(scenario, &planned, &ahead, start, &mut notes),
+        Some(_) => (Vec::new(), Vec::new()),
+    };
     entries.extend(planned);
 
     let taus = window_lengths(quota, scenario);
-    let bin = scenario.bin.unwrap_or_else(|| round_width(duration));
     let budget = ENVELOPE_BYTES / 16 / entries.len();
     let many_keys = traffic.key_count() != Some(1);
     let lane = |entry: &Entry| {
@@ -109,7 +121,11 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
             shaper: entry.delays,
             budget,
         };
-        Lane::new((entry.make)(), entry.meter, scenario.patience, &setup)
+        let lane = Lane::new((entry.make)(), entry.meter, scenario.patience, &setup);
+        match &cast {
+            Some(cast) => lane.with_clients(cast),
+            None => lane,
+        }
     };
     let end = start.saturating_add(duration);
     let (lanes, requests) = match options.decisions {
@@ -131,13 +147,34 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
         }
     };
     notes.extend(traffic.notes());
+    let twins = match &cast {
+        Some(cast) => twins(scenario, cast, options, &mut notes)?,
+        None => Vec::new(),
+    };
+    check_worlds(scenario, entries.iter().map(|entry| entry.label.as_str()).zip(&lanes), &mut notes)?;
 
     let key_name = |key| traffic.key_name(key);
     let context = Context { scenario: &scenario.name, seed: options.seed, taus: &taus, end, key_name: &key_name };
     let mut run = Run { guarantee, files: opened.files, start, duration, requests, ..Run::default() };
     let mut given_up = std::collections::BTreeSet::new();
+    let keys = traffic.key_count().unwrap_or(1);
+    let prices = Prices { clients: &scenario.clients, duration, keys };
+    let worlds: Vec<&World> = twins.iter().filter_map(Lane::world).collect();
+    let compared = worlds.first().map(|unprotected| Twins { unprotected, without_rogues: worlds.get(1).copied() });
+    if let Some(twins) = &compared {
+        let none = Scene { entry: None, world: twins.unprotected, stack: None, end };
+        run.clients.extend(none.clients(twins, &scenario.clients));
+        run.spend.extend(none.spend());
+    }
     for (entry, lane) in entries.iter().zip(&lanes) {
         let mut rows = rows(entry, lane, &context);
+        if let (Some(world), Some(twins)) = (lane.world(), &compared) {
+            let scene = Scene { entry: Some(entry), world, stack: lane.gate().guards(), end };
+            scene.fill(&mut rows.summary, twins, &prices);
+            run.clients.extend(scene.clients(twins, &scenario.clients));
+            run.spend.extend(scene.spend());
+            run.bills.extend(money::bill(&rows.summary));
+        }
         run.summary.push(rows.summary);
         run.timeline.append(&mut rows.timeline);
         run.envelope.append(&mut rows.envelope);
@@ -161,10 +198,10 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
         run.envelope.iter().find(asked).map(|row| row.measured_permits)
     };
     run.broken = expect::broken(scenario, &run.summary, peak_within);
-    if options.overhead {
+    if let (true, Some(first)) = (options.overhead, ahead.first()) {
         let timed: Vec<Entry> =
             entries.into_iter().filter(|entry| entry.comparison != Comparison::EqualGuarantee).collect();
-        run.overhead = overhead::measure(&timed, Some(&ahead[0]), start, OVERHEAD_ROUNDS);
+        run.overhead = overhead::measure(&timed, Some(first), start, OVERHEAD_ROUNDS);
     }
     run.notes = notes.into_iter().map(note_row).collect();
     Ok(run)
@@ -198,6 +235,78 @@ fn play<S: Sink>(
         lane.finish(end, |batch, cost, range, out| sink.block(batch, cost, range, out));
     });
     Ok((lanes, requests))
+}
+
+/// The clients with their keys; `span` is the start of the run, its length, and the width of a bin.
+fn cast(scenario: &Scenario, traffic: &mut Traffic, seed: u64, span: (Nanos, Nanos, Nanos)) -> Option<Cast> {
+    if scenario.clients.is_empty() {
+        return None;
+    }
+    let keys = scenario.clients.iter().map(|client| match &client.key {
+        Key::One(name) => vec![traffic.key_number(name)],
+        Key::Each(name) => (1..=client.count).map(|agent| traffic.key_number(&format!("{name}-{agent}"))).collect(),
+    });
+    let keys = keys.collect();
+    let (start, duration, bin) = span;
+    let upstream = scenario.upstream.clone();
+    Some(Cast { clients: scenario.clients.clone(), keys, upstream, seed, start, duration, bin })
+}
+
+/// The worlds without a guard: with everybody, and without rogues where there are others.
+fn twins(scenario: &Scenario, cast: &Cast, options: &Options<'_>, notes: &mut Vec<Note>) -> Result<Vec<Lane>, String> {
+    let mut opened = open(scenario, options.seed).map_err(|error| error.to_string())?;
+    let traffic = &mut opened.traffic;
+    for (client, keys) in cast.clients.iter().zip(&cast.keys) {
+        match &client.key {
+            Key::One(name) => debug_assert_eq!(traffic.key_number(name), keys[0]),
+            Key::Each(name) => drop((1..=client.count).map(|n| traffic.key_number(&format!("{name}-{n}"))).max()),
+        }
+    }
+    let entry = plan::unprotected(scenario, cast.start, options.seed).map_err(|error| error.to_string())?;
+    let setup = Setup {
+        quota: entry.quota,
+        taus: &[entry.quota.window],
+        start: cast.start,
+        bin: cast.bin,
+        bins: 1,
+        per_key: false,
+        many_keys: false,
+        shaper: false,
+        budget: 1,
+    };
+    let honest = cast.without_rogues();
+    let mixed = !honest.clients.is_empty() && honest.clients.len() < cast.clients.len();
+    let lane =
+        |cast: &Cast| (Lane::new((entry.make)(), entry.meter, scenario.patience, &setup).with_clients(cast), NoSink);
+    let lanes = std::iter::once(lane(cast)).chain(mixed.then(|| lane(&honest))).collect();
+    let quiet = Options { progress: &|_| (), ..*options };
+    let (lanes, _) = play(lanes, &[], traffic, &quiet, cast.start.saturating_add(cast.duration))?;
+    let lanes: Vec<Lane> = lanes.into_iter().map(|(lane, NoSink)| lane).collect();
+    check_worlds(scenario, std::iter::repeat("no guard").zip(&lanes), notes)?;
+    Ok(lanes)
+}
+
+/// Passes on what stopped a world, and notes where a population could not grow as it would have.
+fn check_worlds<'a>(
+    scenario: &Scenario,
+    lanes: impl Iterator<Item = (&'a str, &'a Lane)>,
+    notes: &mut Vec<Note>,
+) -> Result<(), String> {
+    for (label, lane) in lanes {
+        let Some(world) = lane.world() else { continue };
+        if let Some(why) = &world.failed {
+            return Err(format!("{}: behind `{label}`: {why}", scenario.path.display()));
+        }
+        for tally in world.tallies.iter().filter(|tally| tally.not_spawned > 0) {
+            let text = format!(
+                "client \"{}\" behind `{label}`: {} agents were not spawned, because `max-agents` had been reached; the \
+                 bill would be higher without that end",
+                tally.name, tally.not_spawned
+            );
+            notes.push(Note { kind: NoteKind::Warning, text });
+        }
+    }
+    Ok(())
 }
 
 /// Equal-guarantee entries of the registered algorithms that run, and the curve around the quota's limit.

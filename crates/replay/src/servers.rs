@@ -194,6 +194,8 @@ impl Setting {
             routing: Routing::RoundRobin,
             restart_at: None,
             compare: true,
+            accounting: limiters::Accounting::Immediate,
+            response: limiters::Response::default(),
         }
     }
 }

@@ -134,8 +134,9 @@ pub(crate) fn on_calendar(
 
 /// Midnights, or those that begin a month, from before the run until well after it.
 fn resets(months: bool, zone: &TimeZone, (start, duration): (Nanos, Nanos)) -> Option<Vec<Nanos>> {
-    let day =
-        |nanos: u64| Some(jiff::Timestamp::from_nanosecond(i128::from(nanos)).ok()?.to_zoned_datetime(zone.clone()).date());
+    let day = |nanos: u64| {
+        Some(jiff::Timestamp::from_nanosecond(i128::from(nanos)).ok()?.to_zoned_datetime(zone.clone()).date())
+    };
     let last = day(start.checked_add(duration)?)?.checked_add(jiff::Span::new().days(BEYOND)).ok()?;
     let mut date: Date = day(start)?;
     if months {

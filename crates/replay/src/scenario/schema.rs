@@ -2,7 +2,6 @@
 
 use super::client_keys::{CLIENT, NESTED, UPSTREAM};
 use super::expects::{PEAK, Unit};
-use super::client_keys::{CLIENT, NESTED, UPSTREAM};
 use super::keys::{DISTRIBUTION, EXPECT, Key, LIMITER, PATTERNS, QUOTA, SHARED, Section, TOP, Takes, sections};
 use super::limiter::LOOP_BREAKER;
 use super::variants::key_of;

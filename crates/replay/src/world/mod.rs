@@ -17,7 +17,7 @@ mod upstream;
 
 pub use population::MOST_LAYERS;
 pub use record::Record;
-pub use tally::{Curve, Tally};
+pub use tally::{Curve, PULSE, Step, Tally};
 
 use agenda::{Agenda, Event, Kind};
 use agent::{Agent, AsRequest, Slot};

@@ -3,16 +3,22 @@
 use std::path::Path;
 
 use csv::{ReaderBuilder, StringRecord, WriterBuilder};
-use replay::rows::{EnvelopeRow, GuaranteeRow, KeyRow, NoteRow, OverheadRow, SummaryRow, TimelineRow, WaitRow};
+use replay::rows::{
+    BillRow, ClientRow, EnvelopeRow, GuaranteeRow, KeyRow, NoteRow, OverheadRow, SpendRow, SummaryRow, TimelineRow,
+    WaitRow,
+};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::Error;
 
+mod bills;
+mod clients;
 mod envelope;
 mod guarantee;
 mod keys;
 mod notes;
 mod overhead;
+mod spend;
 mod summary;
 mod timeline;
 mod waits;
@@ -44,6 +50,12 @@ pub struct Tables {
     pub notes: Vec<NoteRow>,
     /// How long decisions took. Without rows there is no file: timing never enters git.
     pub overhead: Vec<OverheadRow>,
+    /// Limiter × population of clients. This and the next two have a file only where there are clients.
+    pub clients: Vec<ClientRow>,
+    /// Spending and attempts over time.
+    pub spend: Vec<SpendRow>,
+    /// Limiter × seed.
+    pub bills: Vec<BillRow>,
 }
 
 impl Tables {
@@ -59,7 +71,10 @@ impl Tables {
         write(dir, &self.waits)?;
         write(dir, &self.keys)?;
         write(dir, &self.notes)?;
-        if self.overhead.is_empty() { Ok(()) } else { write(dir, &self.overhead) }
+        write_any(dir, &self.clients)?;
+        write_any(dir, &self.spend)?;
+        write_any(dir, &self.bills)?;
+        write_any(dir, &self.overhead)
     }
 
     /// Reads the files of `dir`. `overhead.csv` may be missing.
@@ -75,7 +90,10 @@ impl Tables {
             waits: read(dir)?,
             keys: read(dir)?,
             notes: read(dir)?,
-            overhead: if dir.join(OverheadRow::FILE).exists() { read(dir)? } else { Vec::new() },
+            overhead: read_any(dir)?,
+            clients: read_any(dir)?,
+            spend: read_any(dir)?,
+            bills: read_any(dir)?,
         })
     }
 }
@@ -90,6 +108,9 @@ pub const FILES: &[&str] = &[
     KeyRow::FILE,
     NoteRow::FILE,
     OverheadRow::FILE,
+    ClientRow::FILE,
+    SpendRow::FILE,
+    BillRow::FILE,
 ];
 
 /// `rows` as CSV text: always a header, fractions with at most six decimals.
@@ -122,6 +143,16 @@ pub fn same_header<T: Row>(found: &StringRecord) -> bool {
 fn write<T: Row>(dir: &Path, rows: &[T]) -> Result<(), Error> {
     let path = dir.join(T::FILE);
     std::fs::write(&path, to_csv(rows)).map_err(|error| Error::at(&path, error))
+}
+
+/// A file only where there are rows.
+fn write_any<T: Row>(dir: &Path, rows: &[T]) -> Result<(), Error> {
+    if rows.is_empty() { Ok(()) } else { write(dir, rows) }
+}
+
+/// The rows of a file that may be missing.
+fn read_any<T: Row>(dir: &Path) -> Result<Vec<T>, Error> {
+    if dir.join(T::FILE).exists() { read(dir) } else { Ok(Vec::new()) }
 }
 
 fn read<T: Row>(dir: &Path) -> Result<Vec<T>, Error> {
