@@ -20,6 +20,8 @@ pub enum Command {
     Run(RunArgs),
     /// Look at a recorded file: rows, keys, busiest windows, gaps, and what is doubtful about it
     Inspect(InspectArgs),
+    /// Find the smallest limits that recorded traffic would not feel, and what tighter ones refuse
+    Size(SizeArgs),
     /// Check scenario files and say everything that is wrong with them, without running
     Check(CheckArgs),
     /// List algorithms, patterns, trace formats or scenarios
@@ -51,7 +53,8 @@ pub struct RunArgs {
     /// Folder that receives one report folder per scenario
     #[arg(long, value_name = "DIR", default_value = "reports", value_hint = ValueHint::DirPath)]
     pub out: PathBuf,
-    /// Run only limiters with this label; repeat it for several
+    /// Run only limiters with this label; repeat it for several. 'nginx:rate=10r/s burst=20 nodelay', envoy: and governor:
+    /// settings are added to those that run
     #[arg(long, value_name = "LABEL")]
     pub limiter: Vec<String>,
     /// Use this seed instead of the scenario's; expectations are skipped
@@ -99,6 +102,9 @@ pub struct ReadArgs {
     /// Which column or field is what: time=TIMESTAMP, key=user, cost=tokens (several: cost=in+out)
     #[arg(long, value_name = "ROLE=COLUMN")]
     pub column: Vec<String>,
+    /// Columns or fields that together are the key: user or user,path
+    #[arg(long, value_name = "COLUMNS")]
+    pub key_by: Option<String>,
     /// Unit of numeric times: ns, us, ms or s [default: recognised, and said]
     #[arg(long, value_name = "UNIT")]
     pub time_unit: Option<String>,
@@ -119,6 +125,7 @@ impl ReadArgs {
         let flags = [
             ("--format", self.format.is_some()),
             ("--column", !self.column.is_empty()),
+            ("--key-by", self.key_by.is_some()),
             ("--time-unit", self.time_unit.is_some()),
             ("--key-normalise", self.key_normalise.is_some()),
             ("--skip-bad-rows", self.skip_bad_rows),
@@ -144,6 +151,66 @@ pub struct InspectArgs {
     /// Write the requests in the workbench's own form: a new file ending in .csv or .csv.gz
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub convert: Option<PathBuf>,
+    /// Print what was found as JSON
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+#[derive(Args)]
+pub struct SizeArgs {
+    /// Recorded file to size a limit for (- is standard input)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub trace: PathBuf,
+    /// Algorithm to size
+    #[arg(long, value_name = "NAME", default_value = "token-bucket")]
+    pub algorithm: String,
+    /// What a permit is: requests, input-tokens, output-tokens, tokens or spend
+    #[arg(long, value_name = "METER", default_value = "requests")]
+    pub meter: String,
+    /// One limit for each key instead of one for all; --key-by asks for it too
+    #[arg(long)]
+    pub per_key: bool,
+    /// Refill rate of a bucket to look at, such as 6/s; repeat it [default: round rates from half the mean to the peak]
+    #[arg(long, value_name = "RATE")]
+    pub rate: Vec<String>,
+    /// Length of a window to look at, such as 60s; repeat it
+    #[arg(long, value_name = "LENGTH", default_values = ["1s", "10s", "60s", "10min", "1h"])]
+    pub limit_window: Vec<String>,
+    /// Refuse at most this share of requests
+    #[arg(long, value_name = "SHARE", default_value = "0%")]
+    pub blocked_at_most: String,
+    /// Never refuse this share of keys, whatever happens to the others, such as 99%
+    #[arg(long, value_name = "SHARE", conflicts_with = "blocked_at_most")]
+    pub keys_at: Option<String>,
+    /// No limiter may ever let more through in any window, by its proven bound, such as 500/10s
+    #[arg(long, value_name = "AMOUNT/TIME")]
+    pub peak_at_most: Option<String>,
+    /// No more may pass over all keys together in any window of this traffic, such as 200/s
+    #[arg(long, value_name = "AMOUNT/TIME")]
+    pub backend_at_most: Option<String>,
+    /// No more may be spent in any window of this traffic, such as '$20/day'
+    #[arg(long, value_name = "MONEY/TIME")]
+    pub spend_at_most: Option<String>,
+    /// Keep back the last so much of the time, and say how a setting fitted on the rest holds there
+    #[arg(long, value_name = "SHARE", default_value = "30%")]
+    pub holdout: String,
+    /// A setting that runs today, to compare with: 'nginx:rate=10r/s burst=20 nodelay', envoy: or governor:; repeat it
+    #[arg(long, value_name = "SETTING")]
+    pub limiter: Vec<String>,
+    /// Key whose requests are waste: what a limit saves of them is set against what it costs the others; repeat it
+    #[arg(long, value_name = "KEY")]
+    pub rogue: Vec<String>,
+    /// Key whose requests are useful [default: all that are not rogue]; repeat it
+    #[arg(long, value_name = "KEY", requires = "rogue")]
+    pub legit: Vec<String>,
+    /// Folder that receives size.csv and figures
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Write a scenario with the proposed limit: a new file such as scenarios/mine.toml
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub write: Option<PathBuf>,
     /// Print what was found as JSON
     #[arg(long)]
     pub json: bool,

@@ -17,6 +17,8 @@ mod redraw;
 mod run;
 mod schema;
 mod seeds;
+mod size;
+mod size_text;
 mod text;
 mod trace_args;
 mod traffic_csv;
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Inspect(args) => inspect::inspect(&args),
+        Command::Size(args) => size::size(&args),
         Command::Check(args) => check::check(&args),
         Command::List(args) => list::list(&args),
         Command::Report(args) => redraw::redraw(&args),

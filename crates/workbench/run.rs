@@ -10,6 +10,7 @@ use crate::trace_args::trace;
 use indicatif::ProgressBar;
 use replay::rows::NoteRow;
 use replay::scenario::Scenario;
+use replay::servers;
 use replay::{Options, Progress, Run};
 use report::{Folder, Report, Tables};
 use std::io::{IsTerminal, stdout};
@@ -29,9 +30,7 @@ pub fn run(args: &RunArgs) -> Result<(), Problem> {
             let text = "another seed than the scenario's was asked for, so its expectations are skipped".into();
             scenario.notes.push(Note { kind: NoteKind::Warning, text });
         }
-        if !args.limiter.is_empty() {
-            scenario.narrow(&args.limiter).map_err(|text| Problem::Input(format!("error: {text}")))?;
-        }
+        compare(scenario, &args.limiter)?;
     }
     let threads = args.jobs.map_or(0, usize::from);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -51,6 +50,21 @@ pub fn run(args: &RunArgs) -> Result<(), Problem> {
         print(&format!("{:#}\n", serde_json::Value::from(json)))?;
     }
     if broken.is_empty() { Ok(()) } else { Err(Problem::Broken(broken.join("\n"))) }
+}
+
+/// Adds the settings of servers among `wanted`, and narrows to the labels, if there are any.
+fn compare(scenario: &mut Scenario, wanted: &[String]) -> Result<(), Problem> {
+    let (settings, labels): (Vec<&String>, Vec<&String>) = wanted.iter().partition(|text| servers::is_setting(text));
+    for text in settings {
+        let setting = crate::text::one("--limiter", text, servers::read)?;
+        if !scenario.labels().any(|label| label == text) {
+            scenario.limiters.push(setting.limiter(scenario.quota));
+        }
+    }
+    if labels.is_empty() {
+        return Ok(());
+    }
+    scenario.narrow(wanted).map_err(|text| Problem::Input(format!("error: {text}")))
 }
 
 struct Done {

@@ -3,7 +3,7 @@
 use crate::problem::Problem;
 use unicode_width::UnicodeWidthStr;
 
-/// A table whose first column stands left and whose others stand right.
+/// A table whose first column, and those without a heading, stand left and whose others stand right.
 pub struct Table {
     rows: Vec<Vec<String>>,
 }
@@ -29,13 +29,37 @@ impl Table {
             let mut line = String::from(" ");
             for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
                 let space = " ".repeat(width - cell.width());
-                line.push_str(&if column == 0 { format!(" {cell}{space}") } else { format!("  {space}{cell}") });
+                let left = self.rows[0].get(column).is_none_or(String::is_empty);
+                line.push_str(&match column {
+                    0 => format!(" {cell}{space}"),
+                    _ if left => format!("  {cell}{space}"),
+                    _ => format!("  {space}{cell}"),
+                });
             }
             text.push_str(line.trim_end());
             text.push('\n');
         }
         text
     }
+}
+
+/// `text` in lines of at most about a hundred columns, each indented; a line break stays one.
+pub fn wrapped(text: &str, indent: &str) -> String {
+    const WIDTH: usize = 100;
+    let mut out = String::new();
+    for paragraph in text.lines() {
+        let mut line = indent.to_owned();
+        for word in paragraph.split(' ') {
+            if line.width() + 1 + word.width() > WIDTH && line.trim() != "" {
+                out.push_str(&format!("{}\n", line.trim_end()));
+                line = format!("{indent}  ");
+            }
+            line.push_str(word);
+            line.push(' ');
+        }
+        out.push_str(&format!("{}\n", line.trim_end()));
+    }
+    out
 }
 
 /// Every value of a flag, read.

@@ -22,11 +22,20 @@ pub fn read(path: &Path, args: &ReadArgs, flag: &str) -> Result<Trace, Problem> 
         return Err(Problem::input(format!("error: {flag}{}: no such file", path.display())));
     }
     let formats: Vec<&str> = traffic::traces::FORMATS.iter().map(|format| format.name).collect();
+    let mut columns: Vec<_> = args.column.iter().map(|column| role(column)).collect::<Result<_, _>>()?;
+    if let Some(names) = &args.key_by {
+        let names: Vec<String> = names.split(',').map(|name| name.trim().to_owned()).collect();
+        if names.iter().any(String::is_empty) || columns.iter().any(|(role, _)| role == "key") {
+            let message = "name columns with commas between them, and the key only once";
+            return Err(Problem::input(format!("error: --key-by {}: {message}", args.key_by.as_deref().unwrap_or(""))));
+        }
+        columns.push(("key".to_owned(), names));
+    }
     let normalise = one_of("--key-normalise", args.key_normalise.as_deref(), &["none", "address"])?;
     Ok(Trace {
         path: path.to_owned(),
         format: one_of("--format", args.format.as_deref(), &formats)?,
-        columns: args.column.iter().map(|column| role(column)).collect::<Result<_, _>>()?,
+        columns,
         time_unit: one_of("--time-unit", args.time_unit.as_deref(), &["ns", "us", "ms", "s"])?,
         repeat: 1,
         key_normalise: match normalise.as_deref() {

@@ -223,7 +223,7 @@ pub fn paste(limit: u64, window: Nanos, burst: u64, per_key: bool) -> Vec<Pasted
     let (queue, zone) = (burst - 1, if per_key { "$binary_remote_addr" } else { "$server_name" });
     let nodelay = if queue > 0 { " nodelay" } else { "" };
     let rounded =
-        if exact { "" } else { " nginx takes whole requests per second or minute, so the rate is rounded up." };
+        if exact { "" } else { " nginx takes whole requests per second or minute, so the rate had to be rounded up." };
     all.push(Pasted {
         server: "nginx",
         text: format!(
@@ -232,7 +232,7 @@ pub fn paste(limit: u64, window: Nanos, burst: u64, per_key: bool) -> Vec<Pasted
         setting: format!("nginx:rate={rate} burst={queue}{nodelay}"),
         really: format!(
             "A leaky bucket of {burst}: one request and a burst of {queue}. Requests only, never tokens.{rounded} It counts in \
-             thousandths of a request and whole milliseconds and rounds each down, so it is never faster and may be a little slower."
+             thousandths of a request and whole milliseconds and rounds each down, so it is never faster than this rate and may be a little slower."
         ),
     });
     let interval = limiters::Span(window).to_string();

@@ -1,8 +1,10 @@
 //! Pictures that belong to no run's report: what `inspect` and `size` draw from their own rows.
 
 mod gaps;
+mod size;
 
 pub use gaps::gaps;
+pub use size::{Dot, frontier, size};
 
 use crate::Error;
 use crate::draw::raster;

@@ -46,6 +46,12 @@ pub fn rates(demand: &Demand) -> Vec<Given> {
         );
         decade *= 10;
     }
+    // Four decades in steps of a quarter fill a screen without saying more.
+    if high / low > 500 {
+        limits.retain(|&limit| {
+            matches!(limit / 10u128.pow(limit.ilog10()), 1 | 2 | 3 | 5) && limit % 10u128.pow(limit.ilog10()) == 0
+        });
+    }
     // One step beyond each end, so that the ends are inside.
     let from = limits.partition_point(|&limit| limit <= low).saturating_sub(1);
     let to = limits.partition_point(|&limit| limit < high);
@@ -53,15 +59,15 @@ pub fn rates(demand: &Demand) -> Vec<Given> {
     limits.filter_map(|limit| Some(Given { limit: u64::try_from(limit).ok()?, window: unit })).collect()
 }
 
-/// Where a curve bends most: the point farthest from the line between its ends, both axes logarithmic. `None` for fewer than
-/// three points or a straight line. For reading only, so in floating point.
-pub fn knee(points: &[(f64, f64)]) -> Option<usize> {
+/// Where a curve bends: the point farthest below the line between its ends (`above`: above it), both axes logarithmic. `None`
+/// for fewer than three points or where none lies on that side. For reading only, so in floating point.
+pub fn knee(points: &[(f64, f64)], above: bool) -> Option<usize> {
     let logs: Vec<(f64, f64)> = points.iter().map(|&(x, y)| (x.max(1e-300).ln(), y.max(1e-300).ln())).collect();
     let (&(x0, y0), &(x1, y1)) = (logs.first()?, logs.last()?);
-    let distance = |&(x, y): &(f64, f64)| ((x1 - x0) * (y0 - y) - (x0 - x) * (y1 - y0)).abs();
-    let farthest =
-        (1..logs.len().saturating_sub(1)).max_by(|&a, &b| distance(&logs[a]).total_cmp(&distance(&logs[b])))?;
-    (distance(&logs[farthest]) > 1e-9 * ((x1 - x0).powi(2) + (y1 - y0).powi(2))).then_some(farthest)
+    let side = if above { -1.0 } else { 1.0 };
+    let below = |&(x, y): &(f64, f64)| ((x - x0) * (y1 - y0) - (x1 - x0) * (y - y0)) * side;
+    let farthest = (1..logs.len().saturating_sub(1)).max_by(|&a, &b| below(&logs[a]).total_cmp(&below(&logs[b])))?;
+    (below(&logs[farthest]) > 1e-9 * ((x1 - x0).powi(2) + (y1 - y0).powi(2))).then_some(farthest)
 }
 
 #[cfg(test)]
@@ -87,8 +93,10 @@ mod tests {
     #[test]
     fn the_knee_is_where_the_curve_bends() {
         let bent = [(1.0, 1000.0), (2.0, 300.0), (4.0, 20.0), (8.0, 15.0), (16.0, 12.0)];
-        assert_eq!(knee(&bent), Some(2));
-        assert_eq!(knee(&[(1.0, 8.0), (2.0, 4.0), (4.0, 2.0)]), None);
-        assert_eq!(knee(&bent[..2]), None);
+        assert_eq!((knee(&bent, false), knee(&bent, true)), (Some(2), None));
+        let hump = [(1.0, 1.0), (2.0, 9.0), (4.0, 10.0), (8.0, 11.0)];
+        assert_eq!((knee(&hump, true), knee(&hump, false)), (Some(1), None));
+        assert_eq!(knee(&[(1.0, 8.0), (2.0, 4.0), (4.0, 2.0)], false), None);
+        assert_eq!(knee(&bent[..2], false), None);
     }
 }

@@ -54,7 +54,7 @@ pub fn serves(needs: &[u64], (part, whole): Share) -> u64 {
     sorted.get(count.max(1) - 1).copied().unwrap_or(1).max(1)
 }
 
-/// The widest step between neighbours in the upper half of the sorted needs.
+/// The widest step between neighbours among the tenth of the keys that need most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Crowd {
     /// Keys below the step.
@@ -76,7 +76,7 @@ pub fn crowd(needs: &[u64]) -> Option<Crowd> {
         let (a, b) = ((sorted[a], sorted[a - 1]), (sorted[b], sorted[b - 1]));
         (u128::from(a.0) * u128::from(b.1)).cmp(&(u128::from(b.0) * u128::from(a.1)))
     };
-    let step = (sorted.len().div_ceil(2).max(1)..sorted.len()).max_by(wider)?;
+    let step = ((sorted.len() * 9 / 10).max(1)..sorted.len()).max_by(wider)?;
     let (need, others_from) = (sorted[step - 1], sorted[step]);
     let wide = u128::from(others_from) * 2 >= u128::from(need) * 3;
     wide.then(|| Crowd { keys: step, need, others: sorted.len() - step, others_from })
@@ -96,8 +96,10 @@ mod tests {
 
     #[test]
     fn the_crowd_ends_at_the_widest_step() {
-        let needs = [9, 3, 10, 4, 8, 80, 7, 95];
-        assert_eq!(crowd(&needs), Some(Crowd { keys: 6, need: 10, others: 2, others_from: 80 }));
+        let needs: Vec<u64> = (11..49).chain([480, 500]).rev().collect();
+        assert_eq!(crowd(&needs), Some(Crowd { keys: 38, need: 48, others: 2, others_from: 480 }));
+        // One, and then two, is no step of a crowd's edge when most keys are below.
+        assert_eq!(crowd(&[1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2]), None);
         assert_eq!(crowd(&[5, 6, 7, 8, 9]), None);
         assert_eq!((crowd(&[]), crowd(&[4])), (None, None));
     }

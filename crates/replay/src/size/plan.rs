@@ -124,7 +124,7 @@ pub fn plan(demand: &Demand, ask: &Ask<'_>) -> Plan {
     let candidates: Vec<Candidate> = tried.flatten_iter().collect();
     let curve: Vec<(f64, f64)> =
         candidates.iter().map(|one| (across(one, ask.sized.family), one.value as f64)).collect();
-    let knee = grid::knee(&curve);
+    let knee = grid::knee(&curve, ask.sized.family == Family::Window);
     let kept = |index: &usize| candidates[*index].breaks.is_empty();
     let wanted = knee.unwrap_or(candidates.len() / 2);
     let distance = |index: usize| index.abs_diff(wanted);

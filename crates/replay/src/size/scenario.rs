@@ -32,10 +32,14 @@ pub struct Written<'a> {
 pub fn scenario(written: &Written<'_>) -> String {
     let Quota { limit, window, burst } = written.quota;
     let name = written.sized.algorithm.name;
-    let mut out =
-        format!("summary = {}\n", text(&format!("The {name} that {} was sized for.", written.trace.path.display())));
+    let file = written.trace.path.file_name().unwrap_or_default().to_string_lossy();
+    let mut out = format!("summary = {}\n", text(&format!("A {name} sized for {file}.")));
     let analysis = format!("{}\n\nMade by `{}`.", written.analysis.trim(), written.command);
-    let _ = writeln!(out, "analysis = {}", text(&analysis).replace("\\u000A", "\\n"));
+    let plain = !analysis.contains("'''") && analysis.chars().all(|letter| letter == '\n' || !letter.is_control());
+    let _ = match plain {
+        true => writeln!(out, "analysis = '''\n{analysis}\n'''"),
+        false => writeln!(out, "analysis = {}", text(&analysis)),
+    };
     let _ = writeln!(out, "limiters = [\"unlimited\", {}]\n", text(name));
     let _ = writeln!(out, "[quota]\nlimit = {}\nwindow = {}", permits(limit, written.meter), span(window));
     if burst != limit {

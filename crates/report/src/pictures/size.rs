@@ -1,0 +1,124 @@
+//! How much burst, or limit, each rate or window needs, at several shares of refused requests.
+
+use super::Picture;
+use crate::draw::frame::Head;
+use crate::draw::ink::{Dash, Ink};
+use crate::draw::labels::{Line, Lines};
+use crate::draw::scale::{Scale, Unit};
+use crate::number;
+use replay::size::frontier::FrontierRow;
+use replay::size::{SizeRow, unit_name};
+
+/// A setting that runs today, as a dot: its name, rate or window, and burst or limit.
+pub type Dot = (String, f64, f64);
+
+/// Draws the least values of `size.csv`, with `today` as dots.
+pub fn size(rows: &[SizeRow], today: &[Dot]) -> Picture {
+    let windows = rows.first().is_some_and(|row| row.burst.is_none());
+    let across = |row: &SizeRow| if windows { row.window_ns as f64 } else { row.limit as f64 };
+    let up = |row: &SizeRow| row.burst.unwrap_or(row.limit) as f64;
+    let mut shares: Vec<f64> = rows.iter().filter_map(|row| row.blocked_at_most).collect();
+    shares.sort_by(f64::total_cmp);
+    shares.dedup();
+    let line = |name: String, points: Vec<(f64, f64)>, ink, dash| Line {
+        names: vec![name],
+        points,
+        ink,
+        dash,
+        remark: String::new(),
+    };
+    let mut lines = Vec::new();
+    for (nth, &share) in shares.iter().enumerate() {
+        let name =
+            if share == 0.0 { "nobody refused".to_owned() } else { format!("at most {} refused", percent(share)) };
+        let own = rows.iter().filter(|row| row.blocked_at_most == Some(share));
+        let ink = if share == 0.0 { Ink::Admitted } else { Ink::Series(1 + nth) };
+        lines.push(line(name, own.map(|row| (across(row), up(row))).collect(), ink, Dash::ALL[nth % Dash::ALL.len()]));
+    }
+    let served: Vec<_> =
+        rows.iter().filter(|row| row.blocked_at_most.is_none()).map(|row| (across(row), up(row))).collect();
+    if !served.is_empty() {
+        lines.push(line("for the share of keys".to_owned(), served, Ink::Text, Dash::Long));
+    }
+    let fitted: Vec<_> = rows.iter().filter_map(|row| Some((across(row), row.fitted? as f64))).collect();
+    if !fitted.is_empty() {
+        lines.push(line("fitted on the first part".to_owned(), fitted, Ink::Muted, Dash::Dots));
+    }
+    lines.extend(today.iter().map(|(name, x, y)| line(name.clone(), vec![(*x, *y)], Ink::Refused, Dash::Solid)));
+    let all = || lines.iter().flat_map(|line| line.points.iter().copied());
+    let unit = rows.first().map_or("", |row| unit_name(row.window_ns));
+    let marked = rows.iter().find(|row| row.chosen).map(|row| ("proposed", row));
+    let marked = marked.or_else(|| rows.iter().find(|row| row.knee).map(|row| ("knee", row)));
+    let (x_name, y_name) = match windows {
+        true => ("length of the window".to_owned(), "least limit"),
+        false => (format!("refill, permits per {unit}"), "least burst, permits"),
+    };
+    let svg = Lines {
+        head: Head {
+            title: "The smallest limits that this traffic would not feel",
+            lead: "How much does each rate or window need so that no more than a share of requests is refused?"
+                .to_owned(),
+            legend: Vec::new(),
+        },
+        x_name: &x_name,
+        y_name,
+        x: Scale::log(all().map(|(x, _)| x), if windows { Unit::Time } else { Unit::Amount }),
+        y: Scale::log(all().map(|(_, y)| y), Unit::Amount),
+        guide: marked.map(|(what, row)| (across(row), format!("{what}: {}", label(row, windows, unit)))),
+        lines,
+        x_ticks: Vec::new(),
+        foot: "Below a line more is refused than it says.".to_owned(),
+        file: "size.csv",
+    }
+    .draw();
+    Picture { name: "size", svg }
+}
+
+fn label(row: &SizeRow, windows: bool, unit: &str) -> String {
+    match windows {
+        true => format!("{} in {}", number::count(row.limit), number::duration(row.window_ns as f64)),
+        false => format!("{}/{unit}, burst {}", number::count(row.limit), number::count(row.burst.unwrap_or(0))),
+    }
+}
+
+/// A small share with the digits it needs.
+fn percent(share: f64) -> String {
+    format!("{} %", number::significant(share * 100.0))
+}
+
+/// Draws what is saved against what is lost.
+pub fn frontier(rows: &[FrontierRow], chosen: Option<&FrontierRow>) -> Picture {
+    let part = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
+    let at = |row: &FrontierRow| (part(row.lost, row.legit), part(row.saved, row.rogue));
+    let mut points: Vec<(f64, f64)> = rows.iter().filter(|row| row.frontier).map(at).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let line = |name: &str, points, ink| Line {
+        names: vec![name.to_owned()],
+        points,
+        ink,
+        dash: Dash::Solid,
+        remark: String::new(),
+    };
+    let lost = points.last().map_or(0.01, |point| point.0);
+    let mut lines = vec![line("best settings", points, Ink::Admitted)];
+    lines.extend(chosen.map(|row| line("recommended", vec![at(row)], Ink::Refused)));
+    let svg = Lines {
+        head: Head {
+            title: "Saved against useful work lost",
+            lead: "What of the rogue keys' cost does a limit save, and what of the others' work does it refuse?"
+                .to_owned(),
+            legend: Vec::new(),
+        },
+        x_name: "useful work refused",
+        y_name: "rogue cost saved",
+        x: Scale::from_zero([0.0, lost], Unit::Percent),
+        y: Scale::linear(0.0, 1.0, Unit::Percent),
+        lines,
+        guide: None,
+        x_ticks: Vec::new(),
+        foot: "Each point is a setting that no other beats on both counts.".to_owned(),
+        file: "frontier.csv",
+    }
+    .draw();
+    Picture { name: "frontier", svg }
+}

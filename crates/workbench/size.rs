@@ -1,0 +1,384 @@
+//! `workbench size`: the smallest limits that recorded traffic would not feel.
+
+use crate::cli::SizeArgs;
+use crate::problem::{Problem, print};
+use crate::size_text;
+use crate::text::{each, one};
+use crate::trace_args;
+use limiters::{Meter, Nanos, Outcome, Rate};
+use replay::diagnose::valid_values;
+use replay::inspect::{self, Loaded};
+use replay::scenario::words;
+use replay::servers::{self, Setting};
+use replay::size::frontier::{self, FrontierRow, Sides};
+use replay::size::keys::{self, Crowd, Loss};
+use replay::size::{
+    Ask, Candidate, Demand, Family, Given, Plan, Refused, Share, Sizable, Written, plan, rates, scenario,
+};
+use serde_json::json;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use traffic::spec::Trace;
+
+/// Everything that was found.
+pub struct Found<'a> {
+    /// The file.
+    pub file: &'a Loaded,
+    /// What is counted.
+    pub meter: Meter,
+    /// What it asks for.
+    pub demand: &'a Demand,
+    /// What was asked of the plan.
+    pub ask: &'a Ask<'a>,
+    /// All candidates.
+    pub plan: &'a Plan,
+    /// Settings that run today.
+    pub today: Vec<Today>,
+    /// Keys that the proposal refuses, or, where it refuses nobody, those that 1 % refused would touch.
+    pub losses: Option<Losses>,
+    /// Where the crowd of keys ends, at the proposal's rate or window.
+    pub crowd: Option<Crowd>,
+    /// Saved against lost, with the recommended row.
+    pub frontier: Option<(Vec<FrontierRow>, Option<FrontierRow>)>,
+}
+
+/// A setting that runs today, with what it would have refused.
+pub struct Today {
+    /// The setting.
+    pub setting: Setting,
+    /// What it refuses.
+    pub refused: Refused,
+    /// Keys that feel it.
+    pub losses: Vec<Loss>,
+}
+
+/// Who loses what under a value.
+pub struct Losses {
+    /// The burst or limit.
+    pub value: u64,
+    /// Keys, most refused first.
+    pub keys: Vec<Loss>,
+}
+
+/// Reads the file, looks at every rate or window, and says what to take.
+pub fn size(args: &SizeArgs) -> Result<(), Problem> {
+    let sized = one("--algorithm", &args.algorithm, Sizable::named)?;
+    let meter = one("--meter", &args.meter, meter)?;
+    let blocked = one("--blocked-at-most", &args.blocked_at_most, words::share)?;
+    let holdout = one("--holdout", &args.holdout, words::share)?;
+    let keys_at = args.keys_at.as_deref().map(|text| one("--keys-at", text, share_of_keys)).transpose()?;
+    let amount =
+        |flag: &str, text: &Option<String>| text.as_deref().map(|text| one(flag, text, words::amount_per)).transpose();
+    let peak = amount("--peak-at-most", &args.peak_at_most)?;
+    let backend = amount("--backend-at-most", &args.backend_at_most)?;
+    let spend = amount("--spend-at-most", &args.spend_at_most)?;
+    let windows = each("--limit-window", &args.limit_window, words::duration)?;
+    let wanted = each("--rate", &args.rate, given)?;
+    let settings = each("--limiter", &args.limiter, servers::read)?;
+    let trace = trace_args::read(&args.trace, &args.read, "--trace ")?;
+    if let Some(target) = &args.write {
+        writable(target, &trace)?;
+    }
+    let file = inspect::load(&trace).map_err(|error| Problem::input(format!("error: {error}")))?;
+    let failed = |message: String| Problem::input(format!("error: {message}"));
+    let per_key = args.per_key || args.read.key_by.is_some();
+    let demand = Demand::of(&file, meter, per_key).map_err(failed)?;
+    let prices = match spend {
+        Some(_) => file.amounts(Meter::Spend).map_err(|message| failed(format!("--spend-at-most: {message}")))?,
+        None => Vec::new(),
+    };
+    let ask = Ask {
+        given: match sized.family {
+            Family::Bucket if wanted.is_empty() => rates(&demand),
+            Family::Bucket => wanted,
+            Family::Window => windows.iter().map(|&window| Given { limit: 1, window }).collect(),
+        },
+        sized,
+        blocked,
+        holdout,
+        peak,
+        backend,
+        spend: spend.map(|(most, window)| (most, window, &prices[..])),
+        keys_at,
+    };
+    if keys_at.is_some() && keys::needs(&demand, &ask.sized, ask.given[0]).is_none() {
+        let which = "buckets, sliding-window-log and fixed-window say what a single key needs";
+        return Err(failed(format!("--keys-at: {which}, {} does not", args.algorithm)));
+    }
+    let sides = sides(args, &file, &demand)?;
+    let plan = plan(&demand, &ask);
+    let chosen = plan.chosen.map(|index| &plan.candidates[index]);
+    let tried = sides.map(|(rogue, legit, worth, unit)| {
+        let rows = frontier::frontier(
+            &demand,
+            &ask.sized,
+            &ask.given,
+            &Sides { rogue: &rogue, legit: &legit, worth: &worth, unit },
+        );
+        let best = frontier::recommended(&rows, if blocked.0 == 0 { (0, 1) } else { blocked }).cloned();
+        (rows, best)
+    });
+    let found = Found {
+        losses: chosen.and_then(|one| losses(&demand, &ask, one)),
+        crowd: chosen.filter(|_| per_key).and_then(|one| keys::crowd(&keys::needs(&demand, &ask.sized, one.given)?)),
+        today: settings.into_iter().map(|setting| today(&demand, setting)).collect::<Result<_, _>>()?,
+        file: &file,
+        meter,
+        demand: &demand,
+        ask: &ask,
+        plan: &plan,
+        frontier: tried,
+    };
+    let mut made = String::new();
+    if let Some(folder) = &args.out {
+        made.push_str(&files(&found, folder)?);
+    }
+    if let (Some(target), Some(chosen)) = (&args.write, chosen) {
+        fs::write(target, scenario_of(&found, &trace, target, chosen)?)
+            .map_err(|error| failed(format!("--write {}: {error}", target.display())))?;
+        made.push_str(&format!("scenario: {0}; run it with `workbench run {0}`\n", target.display()));
+    }
+    match args.json {
+        true => print(&format!("{:#}\n", json_of(&found)))?,
+        false => print(&format!("{}{}{made}", size_text::text(&found), if made.is_empty() { "" } else { "\n" }))?,
+    }
+    match chosen {
+        Some(_) => Ok(()),
+        None => Err(Problem::Broken(size_text::nothing_fits(&found))),
+    }
+}
+
+fn meter(text: &str) -> Result<Meter, String> {
+    let names = Meter::ALL.map(|(_, name)| name);
+    let found = Meter::ALL.iter().find(|(_, name)| *name == text).map(|(meter, _)| *meter);
+    found.ok_or_else(|| valid_values(text, "meters", &names).join("; "))
+}
+
+/// A share of keys from above 0 to 100 %.
+fn share_of_keys(text: &str) -> Result<Share, String> {
+    match text.trim() {
+        "100%" => Ok((1, 1)),
+        text => words::share(text)
+            .and_then(|share| if share.0 == 0 { Err("0 % of keys is nobody".to_owned()) } else { Ok(share) }),
+    }
+}
+
+/// A rate in a unit of time that people set limits in.
+fn given(text: &str) -> Result<Given, String> {
+    let (limit, window) = words::amount_per(text)?;
+    Ok(Given { limit, window })
+}
+
+type SidesOwned = (Vec<bool>, Vec<bool>, Vec<u64>, &'static str);
+
+fn sides(args: &SizeArgs, file: &Loaded, demand: &Demand) -> Result<Option<SidesOwned>, Problem> {
+    if args.rogue.is_empty() {
+        return Ok(None);
+    }
+    let marked = |flag: &str, wanted: &[String]| {
+        let mut marks = vec![false; file.names.len()];
+        for name in wanted {
+            let at = file.names.iter().position(|known| known == name).ok_or_else(|| {
+                let near = replay::diagnose::nearest(name, file.names.iter().map(String::as_str));
+                let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+                Problem::input(format!("error: {flag} {name}: no key of {} is called so{near}", file.path))
+            })?;
+            marks[at] = true;
+        }
+        Ok::<_, Problem>(marks)
+    };
+    let rogue = marked("--rogue", &args.rogue)?;
+    let mut legit = marked("--legit", &args.legit)?;
+    if let Some(both) = (0..rogue.len()).find(|&key| rogue[key] && legit[key]) {
+        return Err(Problem::input(format!("error: --legit {}: the key is rogue too", file.names[both])));
+    }
+    if args.legit.is_empty() {
+        legit = rogue.iter().map(|rogue| !rogue).collect();
+    }
+    let (meter, unit) = match file.has {
+        (_, true) => (Meter::Spend, "micro-dollars"),
+        (true, false) => (Meter::Tokens, "tokens"),
+        _ => return Ok(Some((rogue, legit, demand.cost.clone(), "permits"))),
+    };
+    let worth = file.amounts(meter).map_err(|message| Problem::input(format!("error: {message}")))?;
+    Ok(Some((rogue, legit, worth, unit)))
+}
+
+fn today(demand: &Demand, setting: Setting) -> Result<Today, Problem> {
+    let rule = setting.rule().map_err(|error| Problem::input(format!("error: {}: {error}", setting.label)))?;
+    Ok(Today { refused: demand.refused(rule.as_ref()), losses: keys::losses(demand, rule.as_ref()), setting })
+}
+
+fn losses(demand: &Demand, ask: &Ask<'_>, chosen: &Candidate) -> Option<Losses> {
+    let value = if chosen.refused.requests > 0 { Some(chosen.value) } else { chosen.at[chosen.at.len() - 1] }?;
+    let rule = chosen.given.rule(&ask.sized, value)?;
+    Some(Losses { value, keys: keys::losses(demand, rule.as_ref()) })
+}
+
+impl Found<'_> {
+    /// The candidate to take.
+    pub fn chosen(&self) -> Option<&Candidate> {
+        self.plan.chosen.map(|index| &self.plan.candidates[index])
+    }
+}
+
+fn files(found: &Found<'_>, folder: &Path) -> Result<String, Problem> {
+    let failed = |error: &dyn std::fmt::Display| Problem::input(format!("error: {}: {error}", folder.display()));
+    fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+    let rows = found.plan.rows(found.demand, found.ask, found.meter.name());
+    let place = folder.join("size.csv");
+    table(&place, |out| rows.iter().try_for_each(|row| out.serialize(row))).map_err(|error| failed(&error))?;
+    let mut tables = vec![place.display().to_string()];
+    let dots: Vec<report::pictures::Dot> = found.today.iter().filter_map(|today| dot(found, &today.setting)).collect();
+    let mut figures = vec![report::pictures::size(&rows, &dots).write(folder).map_err(|error| failed(&error))?];
+    if let Some((rows, best)) = &found.frontier {
+        let place = folder.join("frontier.csv");
+        table(&place, |out| rows.iter().try_for_each(|row| out.serialize(row))).map_err(|error| failed(&error))?;
+        tables.push(place.display().to_string());
+        figures.push(report::pictures::frontier(rows, best.as_ref()).write(folder).map_err(|error| failed(&error))?);
+    }
+    let figures: Vec<String> = figures.iter().map(|path| path.display().to_string()).collect();
+    Ok(format!("tables: {}\nfigures: {}\n", tables.join(", "), figures.join(", ")))
+}
+
+fn table(place: &Path, fill: impl FnOnce(&mut csv::Writer<fs::File>) -> csv::Result<()>) -> csv::Result<()> {
+    let mut out = csv::Writer::from_path(place)?;
+    fill(&mut out)?;
+    Ok(out.flush()?)
+}
+
+/// Where today's setting lies among the curves; nowhere among those of windows.
+fn dot(found: &Found<'_>, setting: &Setting) -> Option<report::pictures::Dot> {
+    let unit = found.ask.given.first().filter(|_| found.ask.sized.family == Family::Bucket)?.window;
+    let per_unit = |rate: Rate| rate.permits() as f64 * unit as f64 / rate.per() as f64;
+    Some((setting.label.clone(), per_unit(setting.rate), setting.burst as f64))
+}
+
+fn writable(target: &Path, trace: &Trace) -> Result<(), Problem> {
+    let wrong = |message: &str| Err(Problem::input(format!("error: --write {}: {message}", target.display())));
+    if target.extension().is_none_or(|extension| extension != "toml") {
+        return wrong("a scenario's name ends in .toml");
+    }
+    if target.exists() {
+        return wrong("there is such a file already; name a new one");
+    }
+    if trace.path.as_os_str() == "-" {
+        return wrong("a scenario cannot name standard input; save the traffic in a file first");
+    }
+    Ok(())
+}
+
+fn scenario_of(found: &Found<'_>, trace: &Trace, target: &Path, chosen: &Candidate) -> Result<String, Problem> {
+    let mut analysis = size_text::reasons(found, chosen);
+    for pasted in found.pasted(chosen) {
+        analysis.push_str(&format!(
+            "\n\n{}:\n\n    {}\n\n{}",
+            pasted.server,
+            pasted.text.replace('\n', "\n    "),
+            pasted.really
+        ));
+    }
+    let near = Trace { path: seen_from(&trace.path, target.parent().unwrap_or(Path::new("")))?, ..trace.clone() };
+    let command: Vec<String> = std::env::args().skip(1).map(|arg| quoted(&arg)).collect();
+    Ok(scenario(&Written {
+        trace: &near,
+        sized: &found.ask.sized,
+        quota: chosen.given.quota(found.ask.sized.family, chosen.value),
+        meter: found.meter,
+        per_key: found.demand.per_key,
+        requests: found.demand.len() as u64,
+        admitted: found.demand.len() as u64 - chosen.refused.requests,
+        command: &format!("workbench {}", command.join(" ")),
+        analysis: &analysis,
+    }))
+}
+
+/// An argument as a shell takes it.
+fn quoted(arg: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,%+".contains(letter);
+    if !arg.is_empty() && arg.chars().all(plain) { arg.to_owned() } else { format!("'{}'", arg.replace('\'', "'\\''")) }
+}
+
+/// The path of `file` as seen from the folder `from`.
+fn seen_from(file: &Path, from: &Path) -> Result<PathBuf, Problem> {
+    let whole = |path: &Path| {
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        fs::canonicalize(path).map_err(|error| Problem::input(format!("error: --write: {}: {error}", path.display())))
+    };
+    let (file, from) = (whole(file)?, whole(from)?);
+    let shared = file.components().zip(from.components()).take_while(|(a, b)| a == b).count();
+    let up = from.components().skip(shared).map(|_| Component::ParentDir);
+    Ok(up.chain(file.components().skip(shared)).collect())
+}
+
+impl Found<'_> {
+    /// The proposal for servers that limit requests by buckets.
+    pub fn pasted(&self, chosen: &Candidate) -> Vec<servers::Pasted> {
+        let plain = replay::size::UNITS.iter().any(|(unit, _)| *unit == chosen.given.window);
+        match self.ask.sized.family {
+            Family::Bucket if plain && self.meter == Meter::Requests => {
+                servers::paste(chosen.given.limit, chosen.given.window, chosen.value, self.demand.per_key)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What a pasted setting would have refused; `None` where it cannot be run here.
+    pub fn refused_by(&self, setting: &str) -> Option<Refused> {
+        let rule = servers::read(setting).ok()?.rule().ok()?;
+        let mut refused = Refused::default();
+        self.demand.replay(rule.as_ref(), |index, outcome: Outcome| {
+            if !outcome.passes() {
+                refused.requests += 1;
+                refused.permits += self.demand.cost[index];
+            }
+        });
+        Some(refused)
+    }
+
+    /// The most that the proposal ever lets through in a window, where that is proven.
+    pub fn bound(&self, chosen: &Candidate, window: Nanos) -> Option<u128> {
+        let largest = self.demand.cost.iter().copied().max().unwrap_or(1);
+        chosen.given.rule(&self.ask.sized, chosen.value)?.envelope(window.saturating_sub(1), largest)
+    }
+}
+
+fn json_of(found: &Found<'_>) -> serde_json::Value {
+    let rows = found.plan.rows(found.demand, found.ask, found.meter.name());
+    let loss = |loss: &Loss| {
+        json!({
+            "key": found.file.names[loss.key as usize], "requests": loss.requests, "refused": loss.refused,
+        })
+    };
+    let today = found.today.iter().map(|today| {
+        json!({
+            "setting": today.setting.label,
+            "refused": today.refused.requests,
+            "refused_permits": today.refused.permits,
+            "keys_touched": today.losses.len(),
+            "most_affected": today.losses.iter().take(10).map(loss).collect::<Vec<_>>(),
+        })
+    });
+    let pasted = found.chosen().map(|one| found.pasted(one)).unwrap_or_default();
+    let pasted = pasted.iter().map(|one| {
+        json!({
+            "server": one.server, "text": one.text, "setting": one.setting, "really": one.really,
+            "refused": found.refused_by(&one.setting).map(|refused| refused.requests),
+        })
+    });
+    json!({
+        "file": found.file.path,
+        "rows": rows,
+        "chosen": rows.iter().find(|row| row.chosen),
+        "today": today.collect::<Vec<_>>(),
+        "most_affected": found.losses.as_ref().map(|all| json!({
+            "value": all.value, "keys": all.keys.iter().take(10).map(loss).collect::<Vec<_>>(),
+        })),
+        "crowd": found.crowd.map(|crowd| json!({
+            "keys": crowd.keys, "need": crowd.need, "others": crowd.others, "others_from": crowd.others_from,
+        })),
+        "frontier": found.frontier.as_ref().map(|(rows, best)| json!({ "rows": rows, "recommended": best })),
+        "paste": pasted.collect::<Vec<_>>(),
+        "notes": found.file.notes.iter().map(|note| note.text.clone()).collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,170 @@
+//! `workbench size` from outside: what it finds on recorded traffic, the scenario it writes, and what it says to bad input.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Output;
+
+const CODE: &str = "scenarios/traces/AzureLLMInferenceTrace_code.csv";
+const CONVERSATIONS: &str = "scenarios/traces/AzureLLMInferenceTrace_conv.csv.gz";
+const APACHE: &str = "scenarios/traces/elastic_apache.log.gz";
+
+fn workbench(args: &[&str]) -> Output {
+    Command::cargo_bin("workbench").unwrap().args(args).output().unwrap()
+}
+
+fn size(trace: &str, args: &[&str]) -> Output {
+    workbench(&[&["size", "--trace", trace], args].concat())
+}
+
+fn text(output: Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn json(trace: &str, args: &[&str]) -> Value {
+    serde_json::from_str(&text(size(trace, &[args, &["--json"]].concat()))).unwrap()
+}
+
+#[test]
+fn the_text_for_one_limit_for_all() {
+    let args = ["--peak-at-most", "500/10s", "--limiter", "nginx:rate=3r/s burst=100 nodelay"];
+    insta::assert_snapshot!(text(size(CODE, &args)));
+}
+
+#[test]
+fn the_text_for_a_limit_for_each_key() {
+    let args = ["--per-key", "--rate", "10/min", "--rate", "30/min", "--rate", "2/s", "--blocked-at-most", "0.5%"];
+    insta::assert_snapshot!(text(size(APACHE, &args)));
+}
+
+#[test]
+fn the_text_for_windows_and_for_rogue_keys() {
+    let windows = text(size(CODE, &["--algorithm", "sliding-window-log", "--meter", "tokens"]));
+    let rogue =
+        text(size(APACHE, &["--per-key", "--rate", "10/min", "--rogue", "75.97.9.59", "--blocked-at-most", "1%"]));
+    insta::assert_snapshot!(format!("{windows}\n{rogue}"));
+}
+
+#[test]
+fn a_limit_fitted_on_half_of_the_conversations_fails_on_the_rest() {
+    let found = json(CONVERSATIONS, &["--rate", "6/s", "--holdout", "50%"]);
+    let chosen = &found["chosen"];
+    assert_eq!((&chosen["burst"], &chosen["fitted"]), (&1_163.into(), &492.into()));
+    assert!(chosen["holdout_refused"].as_u64().unwrap() > 0);
+    assert!((chosen["headroom"].as_f64().unwrap() - 1_163.0 / 492.0).abs() < 1e-6);
+}
+
+#[test]
+fn promises_narrow_the_choice() {
+    let chosen = |args: &[&str]| json(CODE, args)["chosen"].clone();
+    let free = chosen(&["--blocked-at-most", "1%"]);
+    let calm = chosen(&["--blocked-at-most", "1%", "--backend-at-most", "60/s"]);
+    assert!(calm["burst"].as_u64().unwrap() < 60 && free["burst"].as_u64().unwrap() > 60, "{free} {calm}");
+    // If nobody is refused, the busiest second passes whole: 72 requests.
+    for (most, status) in [("71/s", 1), ("72/s", 0)] {
+        assert_eq!(size(CODE, &["--backend-at-most", most]).status.code(), Some(status));
+    }
+    let impossible = size(CODE, &["--peak-at-most", "3/10s"]);
+    assert_eq!(impossible.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&impossible.stderr).contains("no setting keeps all promises"));
+}
+
+#[test]
+fn a_share_of_keys_is_served_whatever_happens_to_the_others() {
+    let found = json(APACHE, &["--per-key", "--rate", "10/min", "--keys-at", "99%"]);
+    let (keys, touched) =
+        (found["chosen"]["keys"].as_u64().unwrap(), found["chosen"]["keys_touched"].as_u64().unwrap());
+    assert!(touched > 0 && touched <= keys / 100, "{touched} of {keys}");
+    assert_eq!(found["most_affected"]["keys"].as_array().unwrap().len(), 10.min(touched as usize));
+}
+
+#[test]
+fn the_written_scenario_runs_and_holds() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, trace, args) in [
+        ("code.toml", CODE, &["--blocked-at-most", "1%"][..]),
+        ("tokens.toml", CODE, &["--meter", "tokens", "--rate", "300000/min"]),
+        ("window.toml", CODE, &["--algorithm", "sliding-window-counter", "--blocked-at-most", "0.1%"]),
+        ("gcra.toml", CONVERSATIONS, &["--algorithm", "gcra"]),
+        ("keys.toml", APACHE, &["--per-key", "--keys-at", "99%", "--rate", "10/min"]),
+    ] {
+        let target = folder.path().join("mine").join(name);
+        std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+        let target = target.to_str().unwrap();
+        assert!(text(size(trace, &[args, &["--write", target]].concat())).contains("run it with"));
+        let out = folder.path().join("out");
+        let run = workbench(&["run", target, "--no-overhead", "--out", out.to_str().unwrap()]);
+        assert!(text(run).contains("expectations: all hold"), "{name}");
+        // It says what would break if the limit were one less: the expectation is not true of any limit.
+        let written = std::fs::read_to_string(target).unwrap();
+        let line = written.lines().rev().find(|line| line.starts_with("admitted")).unwrap();
+        let admitted: u64 = line.split_once(" = ").unwrap().1.parse().unwrap();
+        std::fs::write(target, written.replace(line, &format!("admitted = {}", admitted - 1))).unwrap();
+        let broken = workbench(&["run", target, "--no-overhead", "--out", out.to_str().unwrap()]);
+        assert_eq!(broken.status.code(), Some(1), "{name}");
+    }
+}
+
+#[test]
+fn tables_and_figures_are_written_where_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let args = ["--per-key", "--rate", "10/min", "--rate", "1/s", "--rogue", "75.97.9.59", "--out", out];
+    assert!(size(APACHE, &args).status.success());
+    for name in ["size.csv", "size.svg", "size.png", "frontier.csv", "frontier.svg", "frontier.png"] {
+        assert!(folder.path().join(name).metadata().unwrap().len() > 200, "{name}");
+    }
+    let table = std::fs::read_to_string(folder.path().join("size.csv")).unwrap();
+    assert_eq!(table.lines().count(), 1 + 2 * 4);
+}
+
+#[test]
+fn a_setting_of_a_server_runs_beside_a_scenario() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let setting = "nginx:rate=10r/s burst=20 nodelay";
+    let args = ["run", "scenarios/azure-code.toml", "--no-overhead", "--limiter", setting, "--out", out];
+    text(workbench(&args));
+    let summary = std::fs::read_to_string(folder.path().join("azure-code/summary.csv")).unwrap();
+    assert!(summary.contains("azure-code,nginx:rate=10r/s burst=20 nodelay,nginx-limit-req,"), "{summary}");
+}
+
+#[test]
+fn bad_input_is_one_error_and_status_2() {
+    let taken = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
+    let taken = taken.path().to_str().unwrap();
+    let mut said = String::new();
+    for args in [
+        &["--algorithm", "token-buckte"][..],
+        &["--algorithm", "unlimited"],
+        &["--meter", "dollars"],
+        &["--meter", "spend"],
+        &["--spend-at-most", "$20/day"],
+        &["--blocked-at-most", "0.1"],
+        &["--blocked-at-most", "100%"],
+        &["--peak-at-most", "500"],
+        &["--rate", "6"],
+        &["--limit-window", "60"],
+        &["--limiter", "nginx:rate=10r/h"],
+        &["--limiter", "token-bucket"],
+        &["--keys-at", "99%", "--algorithm", "sliding-window-counter"],
+        &["--rogue", "nobody"],
+        &["--key-by", "user,"],
+        &["--key-by", "user"],
+        &["--write", "mine.txt"],
+        &["--write", taken],
+    ] {
+        let output = size(CODE, args);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{args:?}: {error}");
+        said.push_str(&error.replace(taken, "taken.toml"));
+    }
+    for trace in ["crates/traffic/tests/traces/data/html_error_page.csv", "crates", "no-such-file.csv"] {
+        let output = size(trace, &[]);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{trace}");
+        said.push_str(&String::from_utf8(output.stderr).unwrap());
+    }
+    assert!(!Path::new("mine.txt").exists());
+    insta::assert_snapshot!(said);
+}
