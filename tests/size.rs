@@ -59,8 +59,10 @@ fn a_limit_fitted_on_half_of_the_conversations_fails_on_the_rest() {
 fn promises_narrow_the_choice() {
     let chosen = |args: &[&str]| json(CODE, args)["chosen"].clone();
     let free = chosen(&["--blocked-at-most", "1%"]);
-    let calm = chosen(&["--blocked-at-most", "1%", "--backend-at-most", "60/s"]);
-    assert!(calm["burst"].as_u64().unwrap() < 60 && free["burst"].as_u64().unwrap() > 60, "{free} {calm}");
+    let calm = chosen(&["--blocked-at-most", "1%", "--peak-at-most", "350/10s"]);
+    // A bucket's bound in a half-open window of 10 s: its burst, and what arrives until just before the end.
+    let peak = |row: &Value| row["burst"].as_u64().unwrap() + 10 * row["limit"].as_u64().unwrap() - 1;
+    assert!(peak(&calm) <= 350 && peak(&free) > 350, "{free} {calm}");
     // If nobody is refused, the busiest second passes whole: 72 requests.
     for (most, status) in [("71/s", 1), ("72/s", 0)] {
         assert_eq!(size(CODE, &["--backend-at-most", most]).status.code(), Some(status));

@@ -175,8 +175,8 @@ pub struct SizeArgs {
     /// Refill rate of a bucket to look at, such as 6/s; repeat it [default: round rates from half the mean to the peak]
     #[arg(long, value_name = "RATE")]
     pub rate: Vec<String>,
-    /// Length of a window to look at, such as 60s; repeat it
-    #[arg(long, value_name = "LENGTH", default_values = ["1s", "10s", "60s", "10min", "1h"])]
+    /// Length of a window to look at, such as 60s; repeat it [default: 1s, 10s, 1min, 10min, 1h and 1d, below half the span]
+    #[arg(long, value_name = "LENGTH")]
     pub limit_window: Vec<String>,
     /// Refuse at most this share of requests
     #[arg(long, value_name = "SHARE", default_value = "0%")]

@@ -5,7 +5,7 @@ use crate::problem::{Problem, print};
 use crate::size_text;
 use crate::text::{each, one};
 use crate::trace_args;
-use limiters::{Meter, Nanos, Outcome, Rate};
+use limiters::{Meter, Nanos, Rate};
 use replay::diagnose::valid_values;
 use replay::inspect::{self, Loaded};
 use replay::scenario::words;
@@ -91,7 +91,7 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
         given: match sized.family {
             Family::Bucket if wanted.is_empty() => rates(&demand),
             Family::Bucket => wanted,
-            Family::Window => windows.iter().map(|&window| Given { limit: 1, window }).collect(),
+            Family::Window => lengths(windows, &file),
         },
         sized,
         blocked,
@@ -167,6 +167,15 @@ fn share_of_keys(text: &str) -> Result<Share, String> {
 fn given(text: &str) -> Result<Given, String> {
     let (limit, window) = words::amount_per(text)?;
     Ok(Given { limit, window })
+}
+
+/// The windows that were asked for, or lengths that fit at least twice into the traffic: a longer one is not seen to limit it.
+fn lengths(asked: Vec<Nanos>, file: &Loaded) -> Vec<Given> {
+    const SECOND: Nanos = 1_000_000_000;
+    let usual = [1, 10, 60, 600, 3600, 86_400].map(|seconds| seconds * SECOND);
+    let fitting = usual.into_iter().filter(|length| *length == SECOND || *length <= file.span / 2);
+    let windows = if asked.is_empty() { fitting.collect() } else { asked };
+    windows.into_iter().map(|window| Given { limit: 1, window }).collect()
 }
 
 type SidesOwned = (Vec<bool>, Vec<bool>, Vec<u64>, &'static str);
@@ -326,14 +335,7 @@ impl Found<'_> {
     /// What a pasted setting would have refused; `None` where it cannot be run here.
     pub fn refused_by(&self, setting: &str) -> Option<Refused> {
         let rule = servers::read(setting).ok()?.rule().ok()?;
-        let mut refused = Refused::default();
-        self.demand.replay(rule.as_ref(), |index, outcome: Outcome| {
-            if !outcome.passes() {
-                refused.requests += 1;
-                refused.permits += self.demand.cost[index];
-            }
-        });
-        Some(refused)
+        Some(self.demand.refused(rule.as_ref()))
     }
 
     /// The most that the proposal ever lets through in a window, where that is proven.

@@ -174,7 +174,9 @@ fn curve(found: &Found<'_>) -> String {
 
 fn broken(found: &Found<'_>, promise: Promise) -> String {
     match promise {
-        Promise::Peak(Some(bound)) => format!("peak can reach {bound}"),
+        Promise::Peak(Some(bound)) => {
+            format!("peak can reach {}", u64::try_from(bound).map_or(bound.to_string(), count))
+        }
         Promise::Peak(None) => "no bound on its peak is proven".to_owned(),
         Promise::Backend(passed) => format!("backend sees {}", value(found, passed)),
         Promise::Spend(spent) => format!("spends {}", amount(spent, Meter::Spend)),
@@ -208,7 +210,8 @@ pub fn reasons(found: &Found<'_>, chosen: &Candidate) -> String {
             "the curve bends at {}, which breaks a promise; this is the nearest that keeps all",
             given(found, knee)
         ),
-        None => "the curve has no knee; this is the middle of what was looked at".to_owned(),
+        None if found.plan.candidates.len() == 1 => "nothing else was looked at".to_owned(),
+        None => "the curve has no knee; this is nearest to the middle of what was looked at".to_owned(),
     });
     if found.ask.sized.family == Family::Window && knee.is_some_and(|knee| knee.given == chosen.given) {
         lines[1] = "the curve of limits over lengths bends here".to_owned();
@@ -234,7 +237,8 @@ pub fn reasons(found: &Found<'_>, chosen: &Candidate) -> String {
     let window = found.ask.peak.map_or(1_000_000_000, |(_, window)| window);
     lines.push(match found.bound(chosen, window) {
         Some(bound) => format!(
-            "lets at most {bound} through in any {}{}, on any traffic",
+            "lets at most {} through in any {}{}, on any traffic",
+            u64::try_from(bound).map_or_else(|_| bound.to_string(), |bound| value(found, bound)),
             Span(window),
             if found.demand.per_key { " for each key" } else { "" }
         ),
@@ -310,7 +314,11 @@ fn today(found: &Found<'_>) -> String {
 
 fn frontier(found: &Found<'_>, rows: &[FrontierRow], best: Option<&FrontierRow>) -> String {
     let setting = |row: &FrontierRow| match row.burst {
-        Some(burst) => format!("{}/{}, burst {}", count(row.limit), Span(row.window_ns), count(burst)),
+        Some(burst) => {
+            let unit = unit_name(row.window_ns);
+            let per = if unit.is_empty() { Span(row.window_ns).to_string() } else { unit.to_owned() };
+            format!("{}/{per}, burst {}", count(row.limit), count(burst))
+        }
         None => format!("{} in {}", count(row.limit), Span(row.window_ns)),
     };
     let part = |part: u64, whole: u64| if whole == 0 { "-".to_owned() } else { percent(part as f64 / whole as f64) };
