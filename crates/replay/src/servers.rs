@@ -269,7 +269,7 @@ pub fn paste(limit: u64, window: Nanos, burst: u64, per_key: bool) -> Vec<Pasted
         )
     };
     if fits(limit) && fits(burst) && interval > 0 {
-        let cut = if unit.max(window) % limit == 0 {
+        let cut = if unit.max(window).is_multiple_of(limit) {
             "exactly"
         } else {
             "cut to whole nanoseconds, so a little faster than asked"

@@ -41,7 +41,7 @@ pub fn rates(demand: &Demand) -> Vec<Given> {
         limits.extend(
             STEPS
                 .iter()
-                .filter(|&&step| u128::from(step) * decade % 10 == 0)
+                .filter(|&&step| (u128::from(step) * decade).is_multiple_of(10))
                 .map(|&step| u128::from(step) * decade / 10),
         );
         decade *= 10;
