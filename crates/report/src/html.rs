@@ -119,7 +119,7 @@ fn details(out: &mut String, report: &Report) {
         return;
     }
     out.push_str("<h2>Details</h2>\n");
-    for section in &sections {
+    for section in sections.iter().filter(|section| !section.details().is_empty()) {
         out.push_str(&format!("<h3>{}</h3>\n", section.title));
         table(out, section, &section.details(), false);
     }

@@ -13,6 +13,7 @@ mod html;
 mod json;
 mod markdown;
 mod metrics;
+mod money;
 pub mod number;
 pub mod pictures;
 mod report;

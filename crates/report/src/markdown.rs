@@ -72,8 +72,13 @@ fn legend(out: &mut String, report: &Report) {
         return;
     }
     out.push_str("\nBold: best of its column among limiters with the same guarantee.\n\n");
-    for metric in sections[0].main().iter().filter(|metric| metric.name != "ns/decision") {
-        out.push_str(&format!("* **{}**: {}\n", metric.name, metric.meaning));
+    let mut known: Vec<&str> = Vec::new();
+    // Sections of one kind have the same columns; the table about money has its own.
+    for metric in sections.iter().take(2).flat_map(Section::main).filter(|metric| metric.name != "ns/decision") {
+        if !known.contains(&metric.name) {
+            known.push(metric.name);
+            out.push_str(&format!("* **{}**: {}\n", metric.name, metric.meaning));
+        }
     }
 }
 

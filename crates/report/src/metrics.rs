@@ -3,7 +3,7 @@
 use replay::rows::SummaryRow;
 
 use crate::figures::overhead;
-use crate::{Report, number};
+use crate::{Report, money, number};
 
 /// A limiter's row together with what its decisions cost, where that was measured.
 #[derive(Clone, Copy, Debug)]
@@ -224,6 +224,8 @@ pub struct Section<'a> {
     pub ranked: bool,
     /// The entries, in registry order.
     pub entries: Vec<Entry<'a>>,
+    /// Its columns.
+    pub metrics: &'static [Metric],
 }
 
 /// The report's entries by comparison: equal guarantee first, then equal quota, then variants. Empty ones are left out.
@@ -234,7 +236,7 @@ pub fn sections(report: &Report) -> Vec<Section<'_>> {
     };
     let tuned = format!("Each algorithm tuned so that it can never pass {limit} in any {window}.");
     let given = format!("Each algorithm given {limit} per {window} and its own way to keep it; some let more pass.");
-    [
+    let compared = [
         ("equal-guarantee", "Equal guarantee", tuned, true),
         ("equal-quota", "Equal quota", given, false),
         ("variant", "Variants", "What the scenario sets up itself.".to_owned(), false),
@@ -242,10 +244,22 @@ pub fn sections(report: &Report) -> Vec<Section<'_>> {
     .into_iter()
     .map(|(comparison, title, lead, ranked)| {
         let rows = report.tables.summary.iter().filter(|row| group(row) == comparison);
-        Section { title, lead, ranked, entries: rows.map(|row| entry(report, row)).collect() }
-    })
-    .filter(|section| !section.entries.is_empty())
-    .collect()
+        Section { title, lead, ranked, entries: rows.map(|row| entry(report, row)).collect(), metrics: METRICS }
+    });
+    std::iter::once(money(report)).chain(compared).filter(|section| !section.entries.is_empty()).collect()
+}
+
+/// What clients came to behind each limiter: the first table, where there are clients.
+fn money(report: &Report) -> Section<'_> {
+    let rows: Vec<&SummaryRow> = report.tables.summary.iter().filter(|row| row.cost_spent_microusd.is_some()).collect();
+    let unprotected = rows.first().and_then(|row| row.cost_unprotected_microusd).map(number::dollars);
+    let lead = format!(
+        "The same clients behind each limiter, from the same seed; without a guard they spend {}. Saved is against that, and \
+         negative where the guard raises the bill.",
+        unprotected.unwrap_or_default()
+    );
+    let entries = rows.into_iter().map(|row| entry(report, row)).collect();
+    Section { title: "Clients and money", lead, ranked: false, entries, metrics: money::METRICS }
 }
 
 /// The comparison `row` belongs to: whatever is neither equal quota nor equal guarantee varies something.
@@ -263,12 +277,12 @@ fn entry<'a>(report: &'a Report, row: &'a SummaryRow) -> Entry<'a> {
 impl Section<'_> {
     /// The main columns that say something here.
     pub fn main(&self) -> Vec<&'static Metric> {
-        METRICS.iter().filter(|metric| metric.main.is_some() && self.says(metric)).collect()
+        self.metrics.iter().filter(|metric| metric.main.is_some() && self.says(metric)).collect()
     }
 
     /// The other columns that say something here.
     pub fn details(&self) -> Vec<&'static Metric> {
-        METRICS.iter().filter(|metric| metric.main.is_none() && self.says(metric)).collect()
+        self.metrics.iter().filter(|metric| metric.main.is_none() && self.says(metric)).collect()
     }
 
     fn says(&self, metric: &Metric) -> bool {

@@ -1,5 +1,14 @@
 //! Numbers as people read them: 1,234, 49.5 %, 12.3 ms.
 
+/// Micro-dollars as dollars and cents; below a dollar with up to four decimals.
+pub fn dollars(micro: u64) -> String {
+    if micro < 1_000_000 && !micro.is_multiple_of(10_000) {
+        return format!("${:.4}", micro as f64 / 1e6);
+    }
+    let cents = (u128::from(micro) + 5_000) / 10_000;
+    format!("${}.{:02}", count((cents / 100) as u64), cents % 100)
+}
+
 /// Whole number with a comma between thousands.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();

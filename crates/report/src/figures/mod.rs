@@ -8,13 +8,17 @@ use crate::Report;
 use crate::draw::raster;
 
 mod agreement;
+mod bills;
 mod bins;
 mod cumulative;
 mod envelope;
 mod guarantee;
 mod level;
 pub(crate) mod overhead;
+mod pulse;
+mod spend;
 mod timeline;
+mod tradeoff;
 mod waits;
 
 /// A figure as the registry knows it.
@@ -38,6 +42,10 @@ pub struct Figure {
 
 /// Every figure, in the order they are shown. Adding one is a file here and a line in this list.
 pub const FIGURES: &[Figure] = &[
+    spend::FIGURE,
+    tradeoff::FIGURE,
+    bills::FIGURE,
+    pulse::FIGURE,
     guarantee::FIGURE,
     timeline::FIGURE,
     envelope::FIGURE,

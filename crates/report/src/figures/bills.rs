@@ -1,0 +1,74 @@
+//! The distribution of the bill over seeds.
+
+use replay::rows::BillRow;
+
+use super::Figure;
+use crate::draw::frame::Head;
+use crate::draw::ink;
+use crate::draw::labels::{Line, Lines, merge};
+use crate::draw::scale::{Scale, Unit};
+use crate::{Report, number};
+
+pub const FIGURE: Figure = Figure {
+    name: "bills",
+    title: "The bill over many nights",
+    answers: "How likely is a bill of a given height behind each guard?",
+    reading: "Each line rises by one step for each seed: its height is the share of nights that cost at most what the \
+              horizontal axis says. A steep line is a bill that can be planned. Beside each name: the median, and the \
+              proven worst, where anything proves one.",
+    timing: false,
+    applies: |report| seeds(&report.tables.bills) > 1,
+    draw,
+};
+
+fn seeds(rows: &[BillRow]) -> usize {
+    let mut seeds: Vec<u64> = rows.iter().map(|row| row.seed).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    seeds.len()
+}
+
+fn draw(report: &Report) -> String {
+    let rows = &report.tables.bills;
+    let lines: Vec<Line> = report
+        .panels()
+        .into_iter()
+        .enumerate()
+        .filter_map(|(index, entry)| {
+            let own = rows.iter().filter(|row| row.limiter == entry.limiter && row.comparison == entry.comparison);
+            let own: Vec<&BillRow> = own.collect();
+            let mut bills: Vec<u64> = own.iter().map(|row| row.spent_microusd).collect();
+            bills.sort_unstable();
+            let median = *bills.get(bills.len().checked_sub(1)? / 2)?;
+            let worst = own.iter().map(|row| row.worst_microusd).max().flatten();
+            let worst = worst.map_or_else(|| "unbounded".to_owned(), number::dollars);
+            let (ink, dash) = ink::series(&entry.algorithm, index);
+            let remark = format!("{}, worst {worst}", number::dollars(median));
+            Some(Line { names: vec![entry.limiter.clone()], points: steps(&bills), ink, dash, remark })
+        })
+        .collect();
+    let most = rows.iter().map(|row| row.spent_microusd as f64 / 1e6);
+    Lines {
+        head: Head { title: FIGURE.title, lead: FIGURE.answers.to_owned(), legend: Vec::new() },
+        x_name: "dollars spent in the run",
+        y_name: "share of seeds",
+        x: Scale::from_zero(most, Unit::Amount),
+        y: Scale::linear(0.0, 1.0, Unit::Percent),
+        lines: merge(lines),
+        guide: None,
+        x_ticks: Vec::new(),
+        foot: format!("{} seeds. “=” joins guards whose bills are the same for every seed.", seeds(rows)),
+        file: "bills.csv",
+    }
+    .draw()
+}
+
+fn steps(bills: &[u64]) -> Vec<(f64, f64)> {
+    let mut points = Vec::with_capacity(2 * bills.len());
+    for (index, bill) in bills.iter().enumerate() {
+        let dollars = *bill as f64 / 1e6;
+        points.push((dollars, index as f64 / bills.len() as f64));
+        points.push((dollars, (index + 1) as f64 / bills.len() as f64));
+    }
+    points
+}
