@@ -108,6 +108,43 @@ fn the_written_scenario_runs_and_holds() {
     }
 }
 
+/// Calls of two keys with prices: one a minute at a cent, and a burst of 30 at ten cents.
+fn priced(folder: &Path) -> String {
+    let mut text = "at_ns,key,cost,input_tokens,output_tokens,price_microusd\n".to_owned();
+    for minute in 0..120u64 {
+        text.push_str(&format!("{},steady,1,100,10,10000\n", minute * 60_000_000_000));
+        if minute == 60 {
+            (0..30).for_each(|n| text.push_str(&format!("{},loop,1,1000,100,100000\n", minute * 60_000_000_000 + n)));
+        }
+    }
+    let path = folder.join("priced.csv");
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn money_is_sized_like_permits() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = priced(folder.path());
+    // At a cent a minute the bucket needs the burst's $3 and the cent of that minute.
+    let found = json(&trace, &["--meter", "spend", "--rate", "$0.01/min"]);
+    assert_eq!((&found["chosen"]["limit"], &found["chosen"]["burst"]), (&10_000.into(), &3_010_000.into()));
+    let target = folder.path().join("mine.toml");
+    let said = text(size(&trace, &["--meter", "spend", "--rate", "$0.01/min", "--write", target.to_str().unwrap()]));
+    assert!(said.contains("proposal: $0.01/min with a burst of $3.01"), "{said}");
+    let out = folder.path().join("out");
+    let run = workbench(&["run", target.to_str().unwrap(), "--no-overhead", "--out", out.to_str().unwrap()]);
+    assert!(text(run).contains("expectations: all hold"));
+    // Nobody refused spends $3.60 in the busiest hour, 60 cents and $3.
+    for (most, status) in [("$3.60/h", 0), ("$3.59/h", 1)] {
+        assert_eq!(size(&trace, &["--spend-at-most", most]).status.code(), Some(status), "{most}");
+    }
+    let frontier = json(&trace, &["--per-key", "--rate", "2/min", "--rogue", "loop"])["frontier"].clone();
+    let best = &frontier["recommended"];
+    assert_eq!((&best["unit"], &best["lost"], &best["rogue"]), (&"micro-dollars".into(), &0.into(), &3_000_000.into()));
+    assert_eq!((&best["saved"], &best["burst"]), (&2_900_000.into(), &1.into()));
+}
+
 #[test]
 fn tables_and_figures_are_written_where_asked() {
     let folder = tempfile::tempdir().unwrap();

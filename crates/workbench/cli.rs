@@ -21,7 +21,7 @@ pub enum Command {
     /// Look at a recorded file: rows, keys, busiest windows, gaps, and what is doubtful about it
     Inspect(InspectArgs),
     /// Find the smallest limits that recorded traffic would not feel, and what tighter ones refuse
-    Size(SizeArgs),
+    Size(Box<SizeArgs>),
     /// Check scenario files and say everything that is wrong with them, without running
     Check(CheckArgs),
     /// List algorithms, patterns, trace formats or scenarios

@@ -2,7 +2,7 @@
 
 use crate::cli::{ListArgs, Listing};
 use crate::problem::{Problem, print};
-use limiters::{ALGORITHMS, Kind, Param};
+use limiters::{ALGORITHMS, Kind, Param, SERVERS};
 use replay::scenario::Scenario;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ fn line(text: &mut String, name: &str, what: &str) {
 
 fn algorithms() -> String {
     let mut text = "algorithms ([[limiter]] algorithm = \"…\"; * runs by default)\n".to_owned();
-    for algorithm in ALGORITHMS {
+    for algorithm in ALGORITHMS.iter().chain(SERVERS) {
         let star = if algorithm.default { "*" } else { " " };
         line(&mut text, &format!("{star} {}", algorithm.name), algorithm.summary);
         for param in algorithm.params {

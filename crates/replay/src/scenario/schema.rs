@@ -6,7 +6,7 @@ use super::keys::{DISTRIBUTION, EXPECT, Key, LIMITER, PATTERNS, QUOTA, SHARED, S
 use super::limiter::LOOP_BREAKER;
 use super::variants::key_of;
 use crate::expect::columns;
-use limiters::{ALGORITHMS, Param};
+use limiters::{ALGORITHMS, Param, SERVERS};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) of a scenario file.
@@ -196,18 +196,18 @@ fn client() -> Value {
 
 /// `[[limiter]]`: an algorithm decides which parameters there are, and a stack has none.
 fn limiter() -> Value {
+    let known = || ALGORITHMS.iter().chain(SERVERS);
     let common = properties(&LIMITER);
     let param = |param: &Param| (param.name.to_string(), described(&key_of(param)));
     let mut all = common.clone();
-    for name in ALGORITHMS.iter().flat_map(|known| known.params).map(|param| param.name) {
+    for name in known().flat_map(|known| known.params).map(|param| param.name) {
         all.entry(name).or_insert(json!(true));
     }
     let mut schema = object(&LIMITER, all);
     schema["properties"]["algorithm"]["enum"] =
-        ALGORITHMS.iter().map(|known| known.name).chain([LOOP_BREAKER]).chain(crate::peers::NAMES).collect();
+        known().map(|known| known.name).chain([LOOP_BREAKER]).chain(crate::peers::NAMES).collect();
     schema["anyOf"] = json!([{ "required": ["algorithm"] }, { "required": ["all-of"] }]);
-    schema["allOf"] = ALGORITHMS
-        .iter()
+    schema["allOf"] = known()
         .map(|known| {
             let own: Map<String, Value> = known.params.iter().map(param).collect();
             let names: Vec<&str> =
