@@ -5,8 +5,8 @@
 //! constant memory per limiter, in units of 1/P permit for ρ = R/P, so nothing is rounded before the end.
 //!
 //! R. L. Cruz, "A calculus for network delay, part I", IEEE Trans. Inf. Theory 37(1), 1991, calls traffic with this property
-//! (σ, ρ)-constrained; S. Low and P. Varaiya call the curve its burstiness, "Burst reduction properties of the leaky bucket flow
-//! control scheme in ATM networks", IEEE Trans. Commun. 42(12), 1994.
+//! (σ, ρ)-constrained; S. Low and P. Varaiya, "Burstiness bounds for some burst reducing servers", INFOCOM 1993, call the curve its
+//! burstiness curve. More in docs/sizing.md.
 
 use super::Demand;
 use limiters::Rate;
