@@ -73,7 +73,9 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
     let backend = amount("--backend-at-most", &args.backend_at_most)?;
     let spend = amount("--spend-at-most", &args.spend_at_most)?;
     let windows = each("--limit-window", &args.limit_window, words::duration)?;
-    let wanted = each("--rate", &args.rate, given)?;
+    let mut wanted = each("--rate", &args.rate, given)?;
+    wanted.sort_by_key(|one| u128::from(one.limit) * 1_000_000_000_000_000_000 / u128::from(one.window));
+    wanted.dedup();
     let settings = each("--limiter", &args.limiter, servers::read)?;
     let trace = trace_args::read(&args.trace, &args.read, "--trace ")?;
     if let Some(target) = &args.write {

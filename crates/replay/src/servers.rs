@@ -40,14 +40,15 @@ pub fn read(text: &str) -> Result<Setting, String> {
     let Some((prefix, form)) = form else {
         return Err(format!("not a setting of a server; the forms are {}", FORMS.map(|(_, form)| form).join(", ")));
     };
-    let mut words = Words::new(&text[prefix.len()..])?;
+    let right = |message: String| format!("{message}; the form is {form}");
+    let mut words = Words::new(&text[prefix.len()..]).map_err(right)?;
     let setting = match *prefix {
         "nginx:" => nginx(text, &mut words),
         "envoy:" => envoy(text, &mut words),
         _ => governor(text, &mut words),
     };
     let setting = setting.and_then(|setting| words.nothing_left().map(|()| setting));
-    let setting = setting.map_err(|message| format!("{message}; the form is {form}"))?;
+    let setting = setting.map_err(right)?;
     setting.rule().map_err(|error| error.to_string())?;
     Ok(setting)
 }
@@ -325,6 +326,22 @@ mod tests {
             assert!(error.contains(wrong) && error.contains("the form is"), "{text}: {error}");
         }
         assert!(read("apache:x").unwrap_err().contains("the forms are"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_breaks_the_reader(
+            form in 0..3usize,
+            words in proptest::collection::vec("(rate|burst|nodelay|delay|max_tokens|tokens_per_fill|fill_interval|timer|per_second|per_hour|period)(=[0-9]{1,20}(r/s|r/m|ms|s|ns|d)?)?", 0..5),
+        ) {
+            let text = format!("{}{}", FORMS[form].0, words.join(" "));
+            if let Ok(setting) = read(&text) {
+                let mut limiter = setting.rule().unwrap().limiter();
+                for at in [0, 1, 1_700_000_000_000_000_000, u64::MAX / 2] {
+                    limiter.decide(at, 1);
+                }
+            }
+        }
     }
 
     #[test]

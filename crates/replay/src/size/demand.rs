@@ -107,7 +107,7 @@ impl Demand {
         self.replay(rule, |index, outcome| {
             if index >= from && !outcome.passes() {
                 refused.requests += 1;
-                refused.permits += self.cost[index];
+                refused.permits = refused.permits.saturating_add(self.cost[index]);
             }
         });
         refused

@@ -71,9 +71,9 @@ pub fn frontier(demand: &Demand, sized: &Sizable, given: &[Given], sides: &Sides
             let (key, worth) = (demand.key[index] as usize, sides.worth[index]);
             let lost = if outcome.passes() { 0 } else { worth };
             if sides.rogue[key] {
-                (row.rogue, row.saved) = (row.rogue + worth, row.saved + lost);
+                (row.rogue, row.saved) = (row.rogue.saturating_add(worth), row.saved.saturating_add(lost));
             } else if sides.legit[key] {
-                (row.legit, row.lost) = (row.legit + worth, row.lost + lost);
+                (row.legit, row.lost) = (row.legit.saturating_add(worth), row.lost.saturating_add(lost));
             }
         });
         Some(row)

@@ -136,7 +136,7 @@ pub fn plan(demand: &Demand, ask: &Ask<'_>) -> Plan {
 /// Where a candidate lies on the axis of what is given.
 pub fn across(candidate: &Candidate, family: Family) -> f64 {
     match family {
-        Family::Bucket => candidate.given.limit as f64,
+        Family::Bucket => candidate.given.limit as f64 / candidate.given.window as f64,
         Family::Window => candidate.given.window as f64,
     }
 }
@@ -179,7 +179,7 @@ fn effect(demand: &Demand, rule: &dyn AnyRule) -> (Refused, u64) {
     demand.replay(rule, |index, outcome| {
         if !outcome.passes() {
             refused.requests += 1;
-            refused.permits += demand.cost[index];
+            refused.permits = refused.permits.saturating_add(demand.cost[index]);
             touched[demand.key[index] as usize] = true;
         }
     });

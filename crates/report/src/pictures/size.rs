@@ -15,7 +15,12 @@ pub type Dot = (String, f64, f64);
 /// Draws the least values of `size.csv`, with `today` as dots.
 pub fn size(rows: &[SizeRow], today: &[Dot]) -> Picture {
     let windows = rows.first().is_some_and(|row| row.burst.is_none());
-    let across = |row: &SizeRow| if windows { row.window_ns as f64 } else { row.limit as f64 };
+    // Rates may be written per second and per minute; the axis has the unit of the first.
+    let per = rows.first().map_or(1, |row| row.window_ns) as f64;
+    let across = |row: &SizeRow| match windows {
+        true => row.window_ns as f64,
+        false => row.limit as f64 * per / row.window_ns as f64,
+    };
     let up = |row: &SizeRow| row.burst.unwrap_or(row.limit) as f64;
     let mut shares: Vec<f64> = rows.iter().filter_map(|row| row.blocked_at_most).collect();
     shares.sort_by(f64::total_cmp);
@@ -64,7 +69,7 @@ pub fn size(rows: &[SizeRow], today: &[Dot]) -> Picture {
         y_name,
         x: Scale::log(all().map(|(x, _)| x), if windows { Unit::Time } else { Unit::Amount }),
         y: Scale::log(all().map(|(_, y)| y), Unit::Amount),
-        guide: marked.map(|(what, row)| (across(row), format!("{what}: {}", label(row, windows, unit)))),
+        guide: marked.map(|(what, row)| (across(row), format!("{what}: {}", label(row, windows)))),
         lines,
         x_ticks: Vec::new(),
         foot: "Below a line more is refused than it says.".to_owned(),
@@ -74,10 +79,13 @@ pub fn size(rows: &[SizeRow], today: &[Dot]) -> Picture {
     Picture { name: "size", svg }
 }
 
-fn label(row: &SizeRow, windows: bool, unit: &str) -> String {
+fn label(row: &SizeRow, windows: bool) -> String {
     match windows {
         true => format!("{} in {}", number::count(row.limit), number::duration(row.window_ns as f64)),
-        false => format!("{}/{unit}, burst {}", number::count(row.limit), number::count(row.burst.unwrap_or(0))),
+        false => {
+            let (limit, burst) = (number::count(row.limit), number::count(row.burst.unwrap_or(0)));
+            format!("{limit}/{}, burst {burst}", unit_name(row.window_ns))
+        }
     }
 }
 
