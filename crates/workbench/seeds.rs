@@ -75,7 +75,7 @@ impl<'a> Seeds<'a> {
             };
             let spent = of(&|row| Some(row.cost_spent_microusd? as f64 / 1e6));
             let saved = of(&|row| Some(row.cost_saved_microusd? as f64 / 1e6));
-            let lost = of(&|row| Some(row.useful_lost? * 100.0));
+            let lost = of(&|row| Some(row.useful_lost_ratio? * 100.0));
             let _ = writeln!(text, "  {limiter:<34} {spent:<32} {saved:<34} {lost}");
         }
         text

@@ -129,8 +129,7 @@ impl Scene<'_> {
         row.worst_bill_microusd = self.entry.and_then(|entry| prices.worst(entry));
         row.useful_calls = Some(sum(|tally| tally.useful));
         let reference = tallies.iter().map(|tally| twins.reference(tally).0).sum();
-        row.useful_lost = lost(sum(|tally| tally.useful), reference);
-        row.wasted_calls = Some(sum(|tally| tally.wasted));
+        row.useful_lost_ratio = lost(sum(|tally| tally.useful), reference);
         let later = of(Role::Legitimate).filter_map(|tally| {
             let last = tally.last_useful?;
             Some(last.saturating_sub(twins.reference(tally).1?))
@@ -143,6 +142,7 @@ impl Scene<'_> {
         row.cap_unused_microusd = self.unused();
         row.cap_reached_ns = world.cap_reached;
         let rogues: Vec<&Tally> = of(Role::Rogue).collect();
+        row.wasted_calls = (!rogues.is_empty()).then(|| sum(|tally| tally.wasted));
         let stopped: Option<Vec<Nanos>> = rogues.iter().map(|tally| tally.stopped).collect();
         row.rogue_stopped_ns = stopped.and_then(|times| times.into_iter().max());
         row.rogue_first_refusal_ns = of(Role::Rogue).filter_map(|tally| tally.first_refusal).min();
@@ -234,7 +234,7 @@ pub fn bill(row: &SummaryRow) -> Option<BillRow> {
         unprotected_microusd: row.cost_unprotected_microusd?,
         worst_microusd: row.worst_bill_microusd,
         useful_calls: row.useful_calls?,
-        useful_lost: row.useful_lost,
+        useful_lost_ratio: row.useful_lost_ratio,
     })
 }
 

@@ -82,7 +82,7 @@ pub struct SummaryRow {
     pub worst_bill_microusd: Option<u64>,
     pub useful_calls: Option<u64>,
     /// 1 − useful calls / those without a guard (of legitimate clients: without a guard and without rogues).
-    pub useful_lost: Option<f64>,
+    pub useful_lost_ratio: Option<f64>,
     /// Admitted calls after the useful ones.
     pub wasted_calls: Option<u64>,
     /// How much later the last useful call of legitimate clients came than without a guard and without rogues.
@@ -137,7 +137,7 @@ pub struct ClientRow {
     /// Agents that their own loop detector stopped.
     pub detected: u64,
     pub useful_calls: u64,
-    /// The most useful calls this population could have made; see `useful_lost` of summary.csv.
+    /// The most useful calls this population could have made; see `useful_lost_ratio` of summary.csv.
     pub useful_reference: u64,
     pub wasted_calls: u64,
     pub spent_on_calls_microusd: u64,
@@ -181,7 +181,7 @@ pub struct BillRow {
     /// The proven worst; empty where nothing bounds the bill.
     pub worst_microusd: Option<u64>,
     pub useful_calls: u64,
-    pub useful_lost: Option<f64>,
+    pub useful_lost_ratio: Option<f64>,
 }
 
 /// `timeline.csv`: limiter × bin.

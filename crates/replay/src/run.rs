@@ -292,19 +292,24 @@ fn check_worlds<'a>(
     lanes: impl Iterator<Item = (&'a str, &'a Lane)>,
     notes: &mut Vec<Note>,
 ) -> Result<(), String> {
+    let mut kept = vec![Vec::new(); scenario.clients.len()];
     for (label, lane) in lanes {
         let Some(world) = lane.world() else { continue };
         if let Some(why) = &world.failed {
             return Err(format!("{}: behind `{label}`: {why}", scenario.path.display()));
         }
-        for tally in world.tallies.iter().filter(|tally| tally.not_spawned > 0) {
-            let text = format!(
-                "client \"{}\" behind `{label}`: {} agents were not spawned, because `max-agents` had been reached; the \
-                 bill would be higher without that end",
-                tally.name, tally.not_spawned
-            );
-            notes.push(Note { kind: NoteKind::Warning, text });
+        for (client, kept) in scenario.clients.iter().zip(&mut kept) {
+            let tally = world.tallies.iter().find(|tally| tally.name == client.name && tally.not_spawned > 0);
+            kept.extend(tally.map(|tally| format!("{} behind `{label}`", tally.not_spawned)));
         }
+    }
+    for (client, kept) in scenario.clients.iter().zip(kept).filter(|(_, kept)| !kept.is_empty()) {
+        let text = format!(
+            "client \"{}\": `max-agents` kept agents from being spawned, and without that end the bill would be higher: {}",
+            client.name,
+            kept.join(", ")
+        );
+        notes.push(Note { kind: NoteKind::Warning, text });
     }
     Ok(())
 }

@@ -48,8 +48,8 @@ pub const METRICS: &[Metric] = &[
         meaning: "1 − useful calls done ÷ useful calls done without a guard and, for legitimate clients, without rogues",
         better: Better::Lower,
         main: Some(0),
-        value: |e| e.row.useful_lost,
-        text: |e| e.row.useful_lost.map(number::percent).unwrap_or_default(),
+        value: |e| e.row.useful_lost_ratio,
+        text: |e| e.row.useful_lost_ratio.map(number::percent).unwrap_or_default(),
     },
     Metric {
         name: "first refusal",
@@ -68,7 +68,11 @@ pub const METRICS: &[Metric] = &[
         better: Better::Lower,
         main: Some(2),
         value: |e| e.row.rogue_stopped_ns.map(|ns| ns as f64),
-        text: |e| e.row.rogue_stopped_ns.map_or_else(|| "never".to_owned(), |ns| number::duration(ns as f64)),
+        text: |e| match (e.row.wasted_calls, e.row.rogue_stopped_ns) {
+            (None, _) => String::new(),
+            (_, Some(ns)) => number::duration(ns as f64),
+            _ => "never".to_owned(),
+        },
     },
     Metric {
         name: "wasted calls",

@@ -171,6 +171,11 @@ fn number(value: Value<'_>, unit: Unit) -> Result<Number, Problem> {
         || Problem::new(format!("takes {} or {{ min, max }}, not {}", unit.example(), kind_of(value.get_ref())));
     match (value.get_ref(), unit) {
         (DeValue::String(text), Unit::Time) => duration(text).map(|nanos| whole(nanos, text.to_string())),
+        // What is saved may be a loss.
+        (DeValue::String(text), Unit::Money) if text.trim_start().starts_with('-') => {
+            let micro = money(text.trim_start().trim_start_matches('-'))?;
+            Ok(Number { value: -(micro as f64), whole: None, written: text.to_string() })
+        }
         (DeValue::String(text), Unit::Money) => money(text).map(|micro| whole(micro, text.to_string())),
         (other, _) => {
             let exact = read::number(other).ok_or_else(takes)??;

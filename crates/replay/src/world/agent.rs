@@ -158,6 +158,7 @@ impl World {
         slots: u64,
     ) {
         let quota = self.populations[population].retry.iter().find_map(|retry| retry.quota).map(|quota| quota.capacity);
+        let useful = self.populations[population].useful;
         let agent = self.agents.len() as u32;
         self.agents.push(Agent {
             population,
@@ -167,7 +168,8 @@ impl World {
             depth,
             turns: 0,
             most_turns,
-            done: 0,
+            // What a runaway spawns does nothing useful.
+            done: if depth > 0 && useful != u64::MAX { useful } else { 0 },
             stopped: false,
             contexts: [0; 2],
             steps_left: 0,

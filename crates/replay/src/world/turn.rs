@@ -91,15 +91,18 @@ impl World {
     }
 
     /// The model call is made and paid.
-    pub(super) fn pay_turn(&mut self, slot: u32, at: Nanos, stack: &mut Stack) {
-        let slot = &mut self.slots[slot as usize];
+    pub(super) fn pay_turn(&mut self, slot_index: u32, at: Nanos, stack: &mut Stack) {
+        let slot = &mut self.slots[slot_index as usize];
         let agent = &mut self.agents[slot.agent as usize];
         agent.contexts = slot.contexts;
         let told = self.populations[agent.population].told;
         if told != 0 && slot.turn_paid.microusd > 0 {
             let spent = Request { at, key: agent.key, microusd: slot.turn_paid.microusd, ..Request::default() };
             stack.charge_of(&spent, told);
+            self.note_overshoot(spent.key, at, stack);
         }
+        let slot = &self.slots[slot_index as usize];
+        let agent = &self.agents[slot.agent as usize];
         self.tallies[agent.population].spent_turns += u128::from(slot.turn_paid.microusd);
         self.curve.spend(at, slot.turn_paid.microusd);
     }

@@ -4,7 +4,7 @@ use replay::rows::BillRow;
 
 use super::Figure;
 use crate::draw::frame::Head;
-use crate::draw::ink;
+use crate::draw::ink::{Dash, Ink};
 use crate::draw::labels::{Line, Lines, merge};
 use crate::draw::scale::{Scale, Unit};
 use crate::{Report, number};
@@ -42,7 +42,7 @@ fn draw(report: &Report) -> String {
             let median = *bills.get(bills.len().checked_sub(1)? / 2)?;
             let worst = own.iter().map(|row| row.worst_microusd).max().flatten();
             let worst = worst.map_or_else(|| "unbounded".to_owned(), number::dollars);
-            let (ink, dash) = ink::series(&entry.algorithm, index);
+            let (ink, dash) = (Ink::Series(index), Dash::ALL[index % Dash::ALL.len()]);
             let remark = format!("{}, worst {worst}", number::dollars(median));
             Some(Line { names: vec![entry.limiter.clone()], points: steps(&bills), ink, dash, remark })
         })

@@ -4,7 +4,7 @@ use replay::rows::{SpendRow, SummaryRow};
 
 use super::Figure;
 use crate::draw::frame::Head;
-use crate::draw::ink::{self, Dash, Ink};
+use crate::draw::ink::{Dash, Ink};
 use crate::draw::labels::{Line, Lines, merge};
 use crate::draw::scale::{Scale, Unit};
 use crate::{Report, number};
@@ -24,7 +24,7 @@ fn draw(report: &Report) -> String {
     let rows = &report.tables.spend;
     let mut lines = vec![line("none", Ink::Refused, Dash::Solid, points(rows, "none", "twin"), None)];
     for (index, row) in report.panels().into_iter().enumerate() {
-        let (ink, dash) = ink::series(&row.algorithm, index);
+        let (ink, dash) = (Ink::Series(index), Dash::ALL[index % Dash::ALL.len()]);
         lines.push(line(&row.limiter, ink, dash, points(rows, &row.limiter, &row.comparison), Some(row)));
     }
     lines.retain(|line| !line.points.is_empty());

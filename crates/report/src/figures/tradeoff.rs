@@ -2,7 +2,7 @@
 
 use super::Figure;
 use crate::draw::frame::Head;
-use crate::draw::ink;
+use crate::draw::ink::{Dash, Ink};
 use crate::draw::labels::{Line, Lines, merge};
 use crate::draw::scale::{Scale, Unit};
 use crate::{Report, number};
@@ -21,11 +21,11 @@ pub const FIGURE: Figure = Figure {
 fn draw(report: &Report) -> String {
     let points = report.panels().into_iter().enumerate().filter_map(|(index, row)| {
         let saved = row.cost_saved_microusd? as f64 / 1e6;
-        let (ink, dash) = ink::series(&row.algorithm, index);
+        let (ink, dash) = (Ink::Series(index), Dash::ALL[index % Dash::ALL.len()]);
         let sign = if saved < 0.0 { "−" } else { "" };
         let remark = format!("{sign}{}", number::dollars((saved.abs() * 1e6).round() as u64));
         let names = vec![row.limiter.clone()];
-        Some(Line { names, points: vec![(row.useful_lost.unwrap_or(0.0).max(0.0), saved)], ink, dash, remark })
+        Some(Line { names, points: vec![(row.useful_lost_ratio.unwrap_or(0.0).max(0.0), saved)], ink, dash, remark })
     });
     let lines = merge(points.collect());
     let at = |axis: fn(&(f64, f64)) -> f64| lines.iter().flat_map(|line| &line.points).map(axis).collect::<Vec<_>>();

@@ -8,6 +8,6 @@ impl Row for BillRow {
     const FILE: &str = "bills.csv";
 
     fn round(&mut self) {
-        six_opt(&mut self.useful_lost);
+        six_opt(&mut self.useful_lost_ratio);
     }
 }

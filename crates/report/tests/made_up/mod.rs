@@ -1,7 +1,9 @@
 //! A made-up run of eleven limiters, shaped like a real one: bursts, a quiet stretch, a queue that delays. Only its
 //! shape matters; no number in it is a claim about an algorithm.
 
-use replay::rows::{EnvelopeRow, GuaranteeRow, KeyRow, NoteRow, OverheadRow, SummaryRow, TimelineRow, WaitRow};
+use replay::rows::{
+    BillRow, EnvelopeRow, GuaranteeRow, KeyRow, NoteRow, OverheadRow, SpendRow, SummaryRow, TimelineRow, WaitRow,
+};
 use report::Tables;
 
 const S: u64 = 1_000_000_000;
@@ -189,4 +191,47 @@ fn limiter(tables: &mut Tables, name: &str, comparison: &str, bound: Option<u64>
         tokens_lost: name.starts_with("token").then_some(77),
         ..SummaryRow::default()
     }
+}
+
+/// The same beside clients: what they spent behind each limiter, over time and over three seeds.
+#[allow(dead_code)] // not every test file has use for it
+pub fn with_clients() -> Tables {
+    let mut tables = tables();
+    let (bin_ns, steps) = (30_000_000_000, 12);
+    let spend = |limiter: &str, comparison: &str, each: u64| -> Vec<SpendRow> {
+        let row = |step: u64| SpendRow {
+            limiter: limiter.into(),
+            comparison: comparison.into(),
+            bin_start_ns: step * bin_ns,
+            bin_ns,
+            spent_microusd: (step + 1) * each,
+            attempts: 3 * step,
+            attempts_peak_100ms: step % 5,
+        };
+        (0..steps).map(row).collect()
+    };
+    tables.spend = spend("none", "twin", 900_000);
+    for (index, row) in tables.summary.iter_mut().filter(|row| row.comparison != "equal-guarantee").enumerate() {
+        let each = 100_000 * (index as u64 / 2 + 1);
+        row.cost_spent_microusd = Some(each * steps);
+        row.cost_unprotected_microusd = Some(900_000 * steps);
+        row.cost_saved_microusd = Some((900_000 - each as i64) * steps as i64);
+        row.useful_lost_ratio = Some(index as f64 / 20.0);
+        row.useful_calls = Some(20 - index as u64);
+        row.attempts_peak_100ms = Some(4);
+        row.cap_reached_ns = (index == 3).then_some(95_000_000_000);
+        row.guard_place = "rate: tool".into();
+        tables.spend.extend(spend(&row.limiter, &row.comparison, each));
+        tables.bills.extend((0..3).map(|seed| BillRow {
+            limiter: row.limiter.clone(),
+            comparison: row.comparison.clone(),
+            seed,
+            spent_microusd: each * (steps + seed),
+            unprotected_microusd: 900_000 * steps,
+            worst_microusd: (index % 2 == 0).then_some(20_000_000),
+            useful_calls: 20 - index as u64,
+            useful_lost_ratio: row.useful_lost_ratio,
+        }));
+    }
+    tables
 }
