@@ -242,6 +242,17 @@ mod tests {
         assert!(NginxLimitReq::new(Rate::new(1, 2_000_000_000_000).unwrap(), 0, 0).is_none());
     }
 
+    /// openfoodfacts/openfoodfacts-infrastructure#304: 6000r/m with a burst of 100 blocks a client after about as many quick
+    /// requests, for the burst is how deep the queue is and not a quota on top of the minute's.
+    #[test]
+    fn a_burst_is_a_depth_and_the_rate_holds_from_millisecond_to_millisecond() {
+        let mut page = Plain::new(nginx(6_000, 60_000_000_000, 100, 100));
+        assert_eq!((0..154).filter(|_| page.try_acquire(1_000 * MS, 1).passes()).count(), 101);
+        let mut strict = Plain::new(nginx(10, 1_000_000_000, 0, 0));
+        let admitted = [0, 50, 100, 150, 200].map(|ms| strict.try_acquire((1_000 + ms) * MS, 1).passes());
+        assert_eq!(admitted, [true, false, true, false, true]);
+    }
+
     #[test]
     fn hints_are_sufficient_and_tight_and_the_bound_holds() {
         let rule = nginx(7, 60_000_000_000, 3, 3);

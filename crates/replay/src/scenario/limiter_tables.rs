@@ -9,7 +9,7 @@ use super::variants::variants;
 use super::{QuotaSpec, answers, read, stack};
 use crate::diagnose::valid_values;
 use crate::peers::{NAMES, peer};
-use limiters::{ALGORITHMS, Algorithm, Nanos, algorithm};
+use limiters::{ALGORITHMS, Algorithm, Nanos, SERVERS, algorithm};
 
 /// A limiter of the file with the table it came from.
 pub(crate) struct Draft<'a> {
@@ -39,7 +39,7 @@ fn entry_drafts<'a>(
 ) -> Vec<Draft<'a>> {
     let known = table.get("algorithm", |value, key| {
         let name = read::text(value, key)?;
-        let names: Vec<&str> = ALGORITHMS.iter().map(|known| known.name).chain([LOOP_BREAKER]).collect();
+        let names: Vec<&str> = ALGORITHMS.iter().chain(SERVERS).map(|known| known.name).chain([LOOP_BREAKER]).collect();
         if name == LOOP_BREAKER {
             return Ok(None);
         }
@@ -123,11 +123,11 @@ fn reject_unknown(table: &Table<'_>, known: Option<&'static Algorithm>) {
     let names = |known: &'static Algorithm| known.params.iter().map(|param| param.name);
     let valid: Vec<&str> = match known {
         Some(known) => names(known).collect(),
-        None => ALGORITHMS.iter().flat_map(names).collect(),
+        None => ALGORITHMS.iter().chain(SERVERS).flat_map(names).collect(),
     };
     table.reject_unknown(&valid, |name| {
         let homes: Vec<&str> =
-            ALGORITHMS.iter().filter(|one| names(one).any(|n| n == name)).map(|one| one.name).collect();
+            ALGORITHMS.iter().chain(SERVERS).filter(|one| names(one).any(|n| n == name)).map(|one| one.name).collect();
         let here = known.map_or("stacks", |known| known.name);
         (!homes.is_empty()).then(|| format!("`{name}` is a parameter of {}; {here} does not have it", homes.join(", ")))
     });

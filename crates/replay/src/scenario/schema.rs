@@ -267,7 +267,7 @@ pub fn key_tables() -> String {
     }
     text.push_str("### Parameters of the algorithms\n\nIn a `[[limiter]]` with this `algorithm`; the default stands in brackets.\n\n");
     text.push_str("| algorithm | parameter | takes | meaning |\n|---|---|---|---|\n");
-    for known in ALGORITHMS {
+    for known in ALGORITHMS.iter().chain(SERVERS) {
         let name = if known.default { known.name.to_string() } else { format!("{} (only where named)", known.name) };
         if known.params.is_empty() {
             text.push_str(&row(&[&name, "none", "", known.summary]));
