@@ -62,6 +62,7 @@ fn definitions() -> Value {
         "rate-or-zero": { "anyOf": [{ "type": "string", "pattern": rate }, { "type": "number", "minimum": 0 }] },
         "limit-rate": { "type": "string", "pattern": rate.replacen(r"^\s*", r"^\s*\$?", 1), "not": { "pattern": zero } },
         "money": { "type": "string", "pattern": money },
+        "signed-money": { "type": "string", "pattern": money.replacen(r"^\s*", r"^\s*-?", 1) },
         "spread": spread(json!({ "type": "number", "minimum": 0 })),
         "spread-of-money": spread(json!({ "$ref": "#/$defs/money" })),
         "spread-of-time": spread(json!({ "$ref": "#/$defs/duration-or-zero" })),
@@ -232,7 +233,8 @@ fn expect() -> Value {
             Unit::Count => json!({ "type": "integer", "minimum": 0 }),
             Unit::Ratio => json!({ "type": "number", "minimum": 0 }),
             Unit::Time => json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, reference("duration-or-zero")] }),
-            Unit::Money => json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, reference("money")] }),
+            // What is saved may be a loss.
+            Unit::Money => json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, reference("signed-money")] }),
         };
         let between = json!({
             "type": "object",
