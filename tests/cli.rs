@@ -55,7 +55,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 #[test]
 fn committed_reports_are_what_the_code_makes() {
     let out = TempDir::new().unwrap();
-    for name in ["boundary", "burst-then-loop", "azure-code"] {
+    for name in ["boundary", "burst-then-loop", "azure-code", "agent-loop", "brake-that-costs-more"] {
         let (_, errors, status) = run_into(out.path(), &[&format!("scenarios/{name}.toml"), "--quiet"]);
         assert_eq!((errors.as_str(), status), ("", 0));
         let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports").join(name);
