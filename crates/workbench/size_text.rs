@@ -234,7 +234,8 @@ pub fn reasons(found: &Found<'_>, chosen: &Candidate) -> String {
             ),
         });
     }
-    let window = found.ask.peak.map_or(1_000_000_000, |(_, window)| window);
+    let usual = if found.ask.sized.family == Family::Window { chosen.given.window } else { 1_000_000_000 };
+    let window = found.ask.peak.map_or(usual, |(_, window)| window);
     lines.push(match found.bound(chosen, window) {
         Some(bound) => format!(
             "lets at most {} through in any {}{}, on any traffic",
