@@ -103,7 +103,8 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
         spend: spend.map(|(most, window)| (most, window, &prices[..])),
         keys_at,
     };
-    if keys_at.is_some() && keys::needs(&demand, &ask.sized, ask.given[0]).is_none() {
+    let known = ask.given.first().and_then(|&one| keys::needs(&demand, &ask.sized, one));
+    if keys_at.is_some() && known.is_none() {
         let which = "buckets, sliding-window-log and fixed-window say what a single key needs";
         return Err(failed(format!("--keys-at: {which}, {} does not", args.algorithm)));
     }
