@@ -27,7 +27,8 @@ pub fn rates(demand: &Demand) -> Vec<Given> {
         *total = total.saturating_add(*cost);
     }
     let busiest = totals.iter().copied().max().unwrap_or(0);
-    let span = last - first + 1;
+    // A mean over less than a second says nothing that a limit could be set by.
+    let span = (last - first + 1).max(SECOND);
     let mean_per = |unit: Nanos| u128::from(busiest) * u128::from(unit) / u128::from(span) / 2;
     let (unit, _) = UNITS.into_iter().find(|&(unit, _)| mean_per(unit) >= 1).unwrap_or(UNITS[3]);
     let limiter = (0..totals.len()).max_by_key(|&limiter| totals[limiter]).unwrap_or(0);
@@ -87,7 +88,8 @@ mod tests {
         let rare = demand((0..10).map(|n| n * 600 * SECOND));
         assert_eq!(rates(&rare)[0], Given { limit: 3, window: 3600 * SECOND });
         assert_eq!(rates(&demand(0..0)), []);
-        assert_eq!(rates(&demand(5..6)).len(), 1);
+        let limits: Vec<u64> = rates(&demand(5..6)).iter().map(|given| given.limit).collect();
+        assert_eq!(limits, [30, 40, 50, 60], "per minute: one request in the second there is");
     }
 
     #[test]
