@@ -6,7 +6,7 @@ use crate::draw::ink::dark_css;
 use crate::figures::Drawn;
 use crate::markdown::MOST_KEYS;
 use crate::metrics::{Metric, Section, sections};
-use crate::{Report, number};
+use crate::{Report, money, number};
 
 const STYLE: &str = include_str!("page.css");
 
@@ -34,6 +34,7 @@ pub fn page(report: &Report, drawn: &[Drawn]) -> String {
         ));
     }
     details(&mut out, report);
+    clients(&mut out, report);
     keys(&mut out, report);
     provenance(&mut out, report);
     out.push_str("</main>\n</body>\n</html>\n");
@@ -132,6 +133,23 @@ fn details(out: &mut String, report: &Report) {
         }
     }
     out.push_str("</dl>\n</details>\n");
+}
+
+fn clients(out: &mut String, report: &Report) {
+    let Some((names, rows)) = money::clients(report) else { return };
+    out.push_str("<h2>Clients</h2>\n<p>Each population behind each limiter; more in clients.csv.</p>\n");
+    out.push_str("<div class=\"wide\"><table>\n<thead><tr>");
+    for (index, name) in names.iter().enumerate() {
+        let class = if index < 2 { "" } else { " class=\"n\"" };
+        out.push_str(&format!("<th scope=\"col\"{class}>{name}</th>"));
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for row in rows {
+        out.push_str(&format!("<tr><th scope=\"row\">{}</th><td>{}</td>", escape(&row[0]), escape(&row[1])));
+        row[2..].iter().for_each(|cell| out.push_str(&format!("<td class=\"n\">{}</td>", escape(cell))));
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody>\n</table></div>\n");
 }
 
 fn keys(out: &mut String, report: &Report) {

@@ -2,7 +2,7 @@
 
 use crate::figures::FIGURES;
 use crate::metrics::{Metric, Section, sections};
-use crate::{Report, number};
+use crate::{Report, money, number};
 
 /// The page.
 pub fn page(report: &Report) -> String {
@@ -37,8 +37,20 @@ pub fn page(report: &Report) -> String {
         out.push_str(&format!("\n### {}\n\n", section.title));
         table(&mut out, &section, &deterministic(section.details()), false);
     }
+    clients(&mut out, report);
     keys(&mut out, report);
     out
+}
+
+/// What came of each population, where there are several.
+fn clients(out: &mut String, report: &Report) {
+    let Some((names, rows)) = money::clients(report) else { return };
+    out.push_str("\n### Clients\n\nEach population behind each limiter; more in [clients.csv](clients.csv).\n\n");
+    out.push_str(&format!("| {} |\n|:--|:--|{}\n", names.join(" | "), "--:|".repeat(names.len() - 2)));
+    for row in rows {
+        let cells: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
+        out.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
 }
 
 /// The columns that are the same in every run.

@@ -1,7 +1,9 @@
 //! The columns of the table about clients and money.
 
+use replay::rows::ClientRow;
+
 use crate::metrics::{Better, Metric};
-use crate::number;
+use crate::{Report, number};
 
 /// Every column, in order.
 pub const METRICS: &[Metric] = &[
@@ -150,6 +152,49 @@ pub const METRICS: &[Metric] = &[
         value: |e| e.row.finished_later_ns.map(|ns| ns as f64),
         text: |e| e.row.finished_later_ns.map_or_else(|| "–".to_owned(), |ns| number::duration(ns as f64)),
     },
+];
+
+/// Columns of the table of populations, and its rows; `None` where there is but one population, of which the table about money
+/// says it all.
+pub fn clients(report: &Report) -> Option<(&'static [&'static str], Vec<Vec<String>>)> {
+    let rows = &report.tables.clients;
+    let first = rows.first()?;
+    if rows.iter().all(|row| row.client == first.client) {
+        return None;
+    }
+    let time = |ns: Option<u64>| ns.map_or_else(|| "never".to_owned(), |ns| number::duration(ns as f64));
+    let cells = |row: &ClientRow| {
+        vec![
+            row.limiter.clone(),
+            row.client.clone(),
+            row.role.clone(),
+            number::dollars(row.spent_microusd),
+            signed(row.saved_microusd),
+            number::count(row.admitted),
+            number::count(row.refused),
+            number::count(row.failed),
+            number::count(row.gave_up),
+            format!("{} of {}", number::count(row.useful_calls), number::count(row.useful_reference)),
+            row.attempts_per_call.map(|tries| format!("{tries:.1}")).unwrap_or_default(),
+            time(row.stopped_ns),
+        ]
+    };
+    Some((COLUMNS, rows.iter().map(cells).collect()))
+}
+
+const COLUMNS: &[&str] = &[
+    "limiter",
+    "client",
+    "role",
+    "spent",
+    "saved",
+    "admitted",
+    "refused",
+    "failed",
+    "gave up",
+    "useful",
+    "tries/call",
+    "stopped",
 ];
 
 fn signed(micro: i64) -> String {
