@@ -17,7 +17,7 @@ pub use drive::{BATCH, Case, Drive, Path};
 pub use keyed::{KEYED, KeyedSubject, keyed_subjects};
 pub use replayed::{Replayed, replayed};
 pub use shared::{Setting, SharedSubject, shared_subjects};
-pub use threads::{Sample, Timed, in_turn};
+pub use threads::{Sample, Timed, in_turn, sample};
 
 use crate::entry::Entry;
 use crate::rows::{OverheadRow, six_decimals};
