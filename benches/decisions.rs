@@ -36,7 +36,7 @@ fn entries(limit: u64, per_key: bool, path: Path) -> Vec<Entry> {
 fn group<'a>(c: &'a mut Criterion, name: &str, decisions: usize) -> BenchmarkGroup<'a, WallTime> {
     let mut group = c.benchmark_group(name);
     group.throughput(Throughput::Elements(decisions as u64));
-    group.sample_size(10).warm_up_time(Duration::from_millis(50)).measurement_time(Duration::from_millis(200));
+    group.sample_size(10).warm_up_time(Duration::from_millis(20)).measurement_time(Duration::from_millis(100));
     group
 }
 
@@ -75,7 +75,7 @@ fn paths(c: &mut Criterion) {
 
 /// Costs and limits, where branches cannot be predicted.
 fn costs_and_limits(c: &mut Criterion) {
-    for (cost, limit) in [(1, 10), (1, 100), (1, 10_000), (5, 10), (5, 10_000)] {
+    for (cost, limit) in [(1, 10), (1, 10_000), (5, 10), (5, 100)] {
         let mut group = group(c, &format!("poisson-2x, cost {cost}, limit {limit}"), BATCH);
         let ours = entries(limit, false, Path::Poisson).into_iter().filter(|entry| !entry.label.starts_with("peer-"));
         for entry in ours {
@@ -87,7 +87,8 @@ fn costs_and_limits(c: &mut Criterion) {
 
 /// A limiter per key.
 fn keys(c: &mut Criterion) {
-    const SOME: [&str; 5] = ["unlimited", "fixed-window", "sliding-window-counter", "token-bucket", "gcra"];
+    // A run is shorter than a window of a million keys, so only rules that forget as time goes are in a steady state.
+    const SOME: [&str; 4] = ["unlimited", "token-bucket", "leaky-bucket-meter", "gcra"];
     for keys in [1, 1 << 10, 1 << 20] {
         let mut group = group(c, &format!("poisson-2x, {keys} keys"), BATCH);
         let entries = entries(10, true, Path::Poisson);
@@ -103,7 +104,7 @@ const ROUND: usize = 20_000;
 
 /// Benches `workers`, of which `right` of all decisions must be admitted; rounds whose threads took turns do not count.
 fn work(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, mut workers: Vec<Worker>, all: bool) {
-    if !(0..200).any(|_| sample(&mut workers, ROUND).overlapped) {
+    if !(0..100).any(|_| sample(&mut workers, ROUND).overlapped) {
         println!("{name}: left out, its threads never were on processors at the same time");
         return;
     }
@@ -136,7 +137,11 @@ fn shared(c: &mut Criterion) {
                 [("admit", Setting::admit(clock, threads)), ("refuse", Setting::refuse(clock, threads))]
             {
                 let mut group = group(c, &format!("shared by {threads}, {path}, {}", clock.name()), ROUND);
-                for subject in shared_subjects() {
+                // A mutex costs what it costs, whatever it guards; under clocks one of them is enough.
+                let kept = |label: &str| {
+                    clock == Clock::Virtual || !label.ends_with("mutex") || label == "token-bucket, mutex"
+                };
+                for subject in shared_subjects().into_iter().filter(|subject| kept(&subject.label)) {
                     let Some(mut workers) = (subject.workers)(setting) else { continue };
                     let all = path == "admit" || subject.algorithm == "unlimited";
                     if subject.algorithm == "spend-cap" && all {

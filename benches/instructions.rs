@@ -12,14 +12,14 @@ mod counted {
     };
     use limiters::{Meter, Nanos, Quota, Settings, algorithm};
     use replay::entry::{Comparison, Entry};
-    use replay::overhead::{BATCH, Case, Drive};
+    use replay::overhead::{Case, Drive};
 
     /// A whole hour.
     const START: Nanos = 472_222 * 3_600_000_000_000;
 
-    /// Fails when a bench takes more than `tenths` tenths of an instruction a decision, and a tenth of that more.
-    fn at_most(tenths: u64) -> LibraryBenchmarkConfig {
-        let most = BATCH as u64 * tenths * 11 / 100;
+    /// Fails when a bench takes a tenth more than `instructions` for its 4,096 decisions.
+    fn at_most(instructions: u64) -> LibraryBenchmarkConfig {
+        let most = instructions + instructions / 10;
         let mut config = LibraryBenchmarkConfig::default();
         config.tool(Callgrind::default().hard_limits([(EventKind::Ir, most)]));
         config
@@ -36,17 +36,17 @@ mod counted {
     }
 
     #[library_benchmark(setup = ready)]
-    #[bench::unlimited(args = ("unlimited"), config = at_most(40))]
-    #[bench::fixed_window(args = ("fixed-window"), config = at_most(40))]
-    #[bench::sliding_window_log(args = ("sliding-window-log"), config = at_most(40))]
-    #[bench::sliding_window_counter(args = ("sliding-window-counter"), config = at_most(40))]
-    #[bench::sliding_window_segments(args = ("sliding-window-segments"), config = at_most(40))]
-    #[bench::token_bucket(args = ("token-bucket"), config = at_most(40))]
-    #[bench::token_bucket_interval(args = ("token-bucket-interval"), config = at_most(40))]
-    #[bench::leaky_bucket(args = ("leaky-bucket"), config = at_most(40))]
-    #[bench::leaky_bucket_meter(args = ("leaky-bucket-meter"), config = at_most(40))]
-    #[bench::gcra(args = ("gcra"), config = at_most(40))]
-    #[bench::spend_cap(args = ("spend-cap"), config = at_most(40))]
+    #[bench::unlimited(args = ("unlimited"), config = at_most(28_816))]
+    #[bench::fixed_window(args = ("fixed-window"), config = at_most(110_825))]
+    #[bench::sliding_window_log(args = ("sliding-window-log"), config = at_most(319_582))]
+    #[bench::sliding_window_counter(args = ("sliding-window-counter"), config = at_most(176_371))]
+    #[bench::sliding_window_segments(args = ("sliding-window-segments"), config = at_most(243_104))]
+    #[bench::token_bucket(args = ("token-bucket"), config = at_most(172_197))]
+    #[bench::token_bucket_interval(args = ("token-bucket-interval"), config = at_most(102_951))]
+    #[bench::leaky_bucket(args = ("leaky-bucket"), config = at_most(229_544))]
+    #[bench::leaky_bucket_meter(args = ("leaky-bucket-meter"), config = at_most(164_005))]
+    #[bench::gcra(args = ("gcra"), config = at_most(135_330))]
+    #[bench::spend_cap(args = ("spend-cap"), config = at_most(176_290))]
     fn decide(mut drive: Drive<'static>) -> Drive<'static> {
         drive.decide();
         drive

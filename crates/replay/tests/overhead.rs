@@ -2,7 +2,9 @@
 
 use limiters::{ALGORITHMS, Meter, Nanos, Quota, Settings};
 use replay::entry::{Comparison, Entry};
-use replay::overhead::{BATCH, Case, Clock, Drive, Path, Setting, in_turn, keyed_subjects, measure, sample, shared_subjects};
+use replay::overhead::{
+    BATCH, Case, Clock, Drive, Path, Setting, in_turn, keyed_subjects, measure, sample, shared_subjects,
+};
 
 const START: Nanos = 472_222 * 3_600_000_000_000;
 

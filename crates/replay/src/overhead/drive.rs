@@ -63,7 +63,7 @@ pub struct Drive<'a> {
     cost: Vec<u64>,
     batch: Batch,
     out: Vec<Outcome>,
-    /// Requests that were given a key.
+    /// What the next key is made from.
     picked: u64,
 }
 
@@ -121,14 +121,24 @@ impl<'a> Drive<'a> {
         self.pick_keys();
     }
 
-    /// Every key is asked as often as any other, in an order without a pattern when there are 2^n of them.
+    /// Keys are drawn at random, so that each sees Poisson arrivals of its own; on the path of refusals they come in turn,
+    /// so that all are drained.
     fn pick_keys(&mut self) {
         if self.case.keys < 2 || self.case.path == Path::Scenario {
             return;
         }
         for key in &mut self.batch.key {
-            self.picked = self.picked.wrapping_add(1);
-            *key = keyed_index(self.picked, self.case.keys);
+            *key = match self.case.path {
+                Path::Refuse => {
+                    self.picked = self.picked.wrapping_add(1);
+                    keyed_index(self.picked, self.case.keys)
+                }
+                _ => {
+                    // Knuth's linear congruential generator, whose high bits are good enough to pick keys with.
+                    self.picked = self.picked.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    (self.picked >> 32) % self.case.keys
+                }
+            };
         }
     }
 
