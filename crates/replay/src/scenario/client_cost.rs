@@ -45,7 +45,7 @@ fn cost(value: Value<'_>, key: &Key) -> Read<Cost> {
     }
     let growing = find("context").is_some();
     let valid = if growing { CONTEXT } else { TOKENS };
-    for entry in entries.iter().filter(|entry| !valid.contains(&entry.name)) {
+    if let Some(entry) = entries.iter().find(|entry| !valid.contains(&entry.name)) {
         let problem = Problem::new(format!("unknown key `{}`", entry.name));
         return Err(problem.notes(valid_values(entry.name, "valid keys", valid)).at(entry.span.clone()));
     }
