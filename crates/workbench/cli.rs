@@ -1,6 +1,7 @@
 //! The command line: every subcommand and flag, from which help, completions and the man page are made.
 
 use clap::{Args, Parser, Subcommand, ValueHint};
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 /// Replay traffic through every rate-limiting algorithm, in virtual time, and see what each admits, how big a burst it
@@ -34,6 +35,8 @@ pub enum Command {
     Overhead(OverheadArgs),
     /// Print the traffic of a scenario as CSV (at_ns,key,cost), which is also a trace format
     Traffic(TrafficArgs),
+    /// Open a local page where limiters can be felt: click, hammer, burst, and watch (needs the cargo feature `serve`)
+    Serve(ServeArgs),
     /// Print the JSON Schema of scenario files, for editors
     Schema,
     /// Print a completion script for a shell
@@ -295,4 +298,18 @@ pub struct OverheadArgs {
     /// Print tables as Markdown
     #[arg(long)]
     pub markdown: bool,
+}
+
+#[derive(Args)]
+#[cfg_attr(not(feature = "serve"), allow(dead_code))]
+pub struct ServeArgs {
+    /// Port to listen on; 0 picks a free one
+    #[arg(long, value_name = "N", default_value_t = 7429)]
+    pub port: u16,
+    /// Address to listen on; anything but the loopback opens the page to the network
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub bind: IpAddr,
+    /// Open the page in a browser
+    #[arg(long)]
+    pub open: bool,
 }

@@ -17,6 +17,7 @@ mod redraw;
 mod run;
 mod schema;
 mod seeds;
+mod serve;
 mod size;
 mod size_text;
 mod text;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::compare(&args),
         Command::Overhead(args) => overhead::overhead(&args),
         Command::Traffic(args) => traffic_csv::traffic(&args),
+        Command::Serve(args) => serve::serve(&args),
         Command::Schema => schema::schema(),
         Command::Completions { shell } => extras::completions(shell),
         Command::Man => extras::man(),
