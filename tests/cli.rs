@@ -244,3 +244,11 @@ fn every_shipped_scenario_checks() {
     assert_eq!(status, 0, "{errors}");
     assert_eq!(printed.lines().count(), paths.len());
 }
+
+#[cfg(not(feature = "serve"))]
+#[test]
+fn a_build_without_the_page_says_which_feature_it_needs() {
+    let (_, errors, status) = call(&["serve"]);
+    assert_eq!(status, 2);
+    assert!(errors.contains("--features serve"), "{errors}");
+}

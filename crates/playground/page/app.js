@@ -178,6 +178,8 @@ function besides() {
 }
 
 // The form.
+/** Sources mark names with backticks, which are only marks here. */
+const plain = (text) => text.replaceAll("`", "");
 const seconds = (text) => { const found = /^(\d+)s$/.exec(text); return found ? Number(found[1]) : null; };
 
 function form() {
@@ -185,7 +187,7 @@ function form() {
   const known = choices.algorithms.find((one) => one.name === settings.algorithm);
   const windowed = known.name.includes("window");
   $("algorithm").value = known.name;
-  write("summary", known.summary);
+  write("summary", plain(known.summary));
   write("l-limit", t(windowed ? "limit" : "refill"));
   $("burst-field").hidden = windowed || known.name === "unlimited" || known.name === "spend-cap";
   for (const id of ["limit", "burst"]) {
@@ -198,7 +200,7 @@ function form() {
   $("price-range").value = state.price_microusd / 1000;
   if (document.activeElement !== $("cap")) $("cap").value = settings.cap ?? "";
   write("rate", t("rate", number((settings.limit / span.ms) * 1000, 3)));
-  write("rule", known.rule ?? "");
+  write("rule", plain(known.rule ?? ""));
   write("source", known.code);
   write("file", t("file", `crates/limiters/src/${known.file}`));
   write("curl", `curl -i -X POST ${location.origin}/call`);
@@ -225,7 +227,7 @@ function params(known, settings) {
     input.addEventListener("change", () => set({ params: ownParams() }));
     const doc = document.createElement("small");
     doc.lang = "en";
-    doc.textContent = param.doc;
+    doc.textContent = plain(param.doc);
     label.append(input, doc);
     return label;
   }));
