@@ -6,6 +6,9 @@ use replay::entry::{Comparison, Entry};
 use replay::lane::Lane;
 use replay::measure::Setup;
 
+/// Starts of one stream: time and permits.
+type Starts = [(Nanos, u64)];
+
 /// A decision as the definitions see it.
 #[derive(Clone, Copy, Debug)]
 struct Decided {
@@ -131,7 +134,7 @@ fn check(algorithm: &Algorithm, quota: Quota, requests: &[Request], batch: usize
     for tau in taus {
         assert_eq!(measure.envelope.most(tau), Some(peak(&of_key(&all, None), tau)), "{name}: peak in {tau}");
     }
-    let most = |figure: &dyn Fn(&[(Nanos, u64)]) -> u64| streams.iter().map(|s| figure(s)).max().unwrap_or(0);
+    let most = |figure: &dyn Fn(&Starts) -> u64| streams.iter().map(|s| figure(s)).max().unwrap_or(0);
     assert_eq!(measure.peak_window(), most(&|stream| peak(stream, quota.window)), "{name}: peak");
     assert_eq!(measure.sigma(), most(&|stream| sigma(stream, quota)), "{name}: sigma");
     let sum: u64 = streams.iter().map(|stream| over(stream, quota)).sum();

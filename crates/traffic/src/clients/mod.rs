@@ -4,7 +4,7 @@
 //! refused call goes through the client library's retries, and through whatever loops are stacked above it; when all of them
 //! have given up, the agent stops or takes its next turn. Here is what such a client is ([`spec`]), how long its library waits
 //! ([`Retry::after`](spec::Retry::after)), what its calls cost ([`Bill`]), and where every number comes from: [`LIBRARIES`],
-//! [`PRESETS`] and [`PRICES`]. The loop that plays them against a limiter is in `replay::world`.
+//! [`PRESETS`] and the dated price list. The loop that plays them against a limiter is in `replay::world`.
 //!
 //! Draws are asked for by number ([`crate::draw::Numbered`]): the n-th turn of an agent thinks as long and costs as much
 //! whatever a limiter said before.
