@@ -104,7 +104,7 @@ const ROUND: usize = 20_000;
 
 /// Benches `workers`, of which `right` of all decisions must be admitted; rounds whose threads took turns do not count.
 fn work(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, mut workers: Vec<Worker>, all: bool) {
-    if !(0..100).any(|_| sample(&mut workers, ROUND).overlapped) {
+    if !(0..2_000).any(|_| sample(&mut workers, ROUND).overlapped) {
         println!("{name}: left out, its threads never were on processors at the same time");
         return;
     }
