@@ -33,8 +33,8 @@ impl Provenance<'_> {
         json!({
             "version": env!("CARGO_PKG_VERSION"),
             "revision": revision(),
-            "command": std::env::args().collect::<Vec<_>>().join(" "),
-            "scenario": { "path": self.scenario.path, "sha256": hex(&Sha256::digest(self.toml.as_bytes())) },
+            "command": std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" "),
+            "scenario": { "path": self.scenario.path.to_string_lossy(), "sha256": hex(&Sha256::digest(self.toml.as_bytes())) },
             "seed": self.args.seed.unwrap_or(self.scenario.seed),
             "seeds": self.args.seeds,
             "start_ns": run.start,
@@ -72,7 +72,7 @@ pub fn command(scenario: &Scenario, args: &RunArgs) -> String {
 
 fn file(file: &replay::FileRead) -> Value {
     json!({
-        "path": file.path,
+        "path": file.path.to_string_lossy(),
         "format": file.format,
         "rows": file.rows,
         "skipped": file.skipped,
@@ -82,10 +82,10 @@ fn file(file: &replay::FileRead) -> Value {
     })
 }
 
-/// The hash of a file; none for standard input, which is gone.
+/// The hash of a file; none for what is gone once it is read, like standard input or a pipe.
 fn sha256_of(path: &Path) -> Option<String> {
     let mut hash = Sha256::new();
-    let mut file = std::fs::File::open(path).ok().filter(|_| path.as_os_str() != "-")?;
+    let mut file = std::fs::File::open(path).ok().filter(|file| file.metadata().is_ok_and(|kind| kind.is_file()))?;
     std::io::copy(&mut file, &mut Writer(&mut hash)).ok()?;
     Some(hex(&hash.finalize()))
 }

@@ -187,7 +187,7 @@ fn keys(entry: &Entry, lane: &Lane, context: &Context<'_>) -> Vec<KeyRow> {
         offered_permits,
         admitted_permits: key.admitted,
         refused_permits,
-        peak_window: key.peak(),
+        peak_window: Some(key.most),
     };
     all.into_iter().take(KEYS_SHOWN).map(row).collect()
 }

@@ -22,6 +22,8 @@ pub struct Envelope {
     total: u64,
     unit: bool,
     budget: usize,
+    /// Windows up to this length are never given up.
+    kept: Nanos,
 }
 
 #[derive(Clone, Debug)]
@@ -34,10 +36,11 @@ struct Window {
 }
 
 impl Envelope {
-    /// Measures windows of the lengths `taus` (each at least 1 ns), remembering at most `budget` starts.
-    pub fn new(taus: &[Nanos], budget: usize) -> Envelope {
+    /// Measures windows of the lengths `taus` (each at least 1 ns), remembering at most `budget` starts for those longer
+    /// than `kept`. Shorter ones are always measured.
+    pub fn new(taus: &[Nanos], budget: usize, kept: Nanos) -> Envelope {
         let windows = taus.iter().map(|&tau| Window { tau, most: 0, cursor: 0, given_up: false }).collect();
-        Envelope { windows, at: Vec::new(), before: Vec::new(), total: 0, unit: true, budget: budget.max(1024) }
+        Envelope { windows, at: Vec::new(), before: Vec::new(), total: 0, unit: true, budget: budget.max(1024), kept }
     }
 
     /// Takes starts in time order. `at` and `cost` have the same length.
@@ -88,9 +91,9 @@ impl Envelope {
             windows.iter().filter(|window| !window.given_up).map(|w| w.reach(end, unit)).max().unwrap_or(0)
         };
         while needed(&self.windows) > self.budget {
-            if let Some(longest) = self.windows.iter_mut().filter(|w| !w.given_up).max_by_key(|w| w.tau) {
-                longest.given_up = true;
-            }
+            let long = self.windows.iter_mut().filter(|window| !window.given_up && window.tau > self.kept);
+            let Some(longest) = long.max_by_key(|window| window.tau) else { break };
+            longest.given_up = true;
         }
         let keep = needed(&self.windows);
         if end > keep * 2 + 4096 {
@@ -159,7 +162,7 @@ mod tests {
                 now += gap;
                 (now, if units { 1 } else { cost })
             }).collect();
-            let mut envelope = Envelope::new(&taus, usize::MAX);
+            let mut envelope = Envelope::new(&taus, usize::MAX, 0);
             for block in starts.chunks(block) {
                 let (at, cost): (Vec<_>, Vec<_>) = block.iter().copied().unzip();
                 envelope.observe(&at, &cost);
@@ -172,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_long_history_is_forgotten_and_still_exact() {
-        let mut envelope = Envelope::new(&[10, 1000], usize::MAX);
+        let mut envelope = Envelope::new(&[10, 1000], usize::MAX, 0);
         for block in 0..200u64 {
             let at: Vec<Nanos> = (0..100).map(|i| block * 1000 + i * 10).collect();
             envelope.observe(&at, &vec![1; 100]);
@@ -185,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_window_over_budget_is_given_up_and_says_so() {
-        let mut envelope = Envelope::new(&[10, 1_000_000], 2000);
+        let mut envelope = Envelope::new(&[10, 1_000_000], 2000, 10);
         let at: Vec<Nanos> = (0..5000).map(|i| i * 10).collect();
         envelope.observe(&at, &vec![1; 5000]);
         assert_eq!((envelope.most(10), envelope.most(1_000_000)), (Some(1), None));

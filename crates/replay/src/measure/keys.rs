@@ -1,7 +1,8 @@
 //! Per-key figures: what each key was offered and got, its own peak, and how fair the shares are.
 
 use super::trailing::Trailing;
-use limiters::{Nanos, Rate};
+use limiters::{KeyHash, Nanos, Rate};
+use std::collections::HashMap;
 
 /// What is known of one key.
 #[derive(Clone, Debug, Default)]
@@ -10,108 +11,136 @@ pub struct Key {
     pub offered: u64,
     /// Permits admitted.
     pub admitted: u64,
-    /// Admissions in the trailing window; kept for the first [`MAX_PEAKS`] keys.
-    trailing: Option<Box<Peak>>,
+    /// Most permits started in any half-open window.
+    pub most: u64,
+    /// What the window still remembers; dropped while the key is idle.
+    recent: Option<Box<Recent>>,
 }
 
 #[derive(Clone, Debug)]
-struct Peak {
+struct Recent {
     /// Admissions, by the time they were asked for.
-    trailing: Trailing,
+    admissions: Trailing,
     /// Starts, where they can be later than admissions.
     starts: Option<Trailing>,
-    most: u64,
     backlog: u128,
     backlog_at: Nanos,
-    backlog_max: u128,
 }
 
-impl Peak {
-    fn new(window: Nanos, shaper: bool, now: Nanos) -> Peak {
+impl Recent {
+    fn new(window: Nanos, shaper: bool, now: Nanos) -> Recent {
         let starts = shaper.then(|| Trailing::new(window));
-        Peak { trailing: Trailing::new(window), starts, most: 0, backlog: 0, backlog_at: now, backlog_max: 0 }
+        Recent { admissions: Trailing::new(window), starts, backlog: 0, backlog_at: now }
     }
 
-    /// Counts a start; `sum` is what started in the window that ends with it.
-    fn start(&mut self, now: Nanos, cost: u64, sum: u64, rate: Rate) {
-        self.most = self.most.max(sum);
+    fn backlog_at(&self, now: Nanos, rate: Rate) -> u128 {
         let leaked = u128::from(now - self.backlog_at) * u128::from(rate.permits());
-        self.backlog = self.backlog.saturating_sub(leaked) + u128::from(cost) * u128::from(rate.per());
-        self.backlog_max = self.backlog_max.max(self.backlog);
-        self.backlog_at = now;
+        self.backlog.saturating_sub(leaked)
+    }
+
+    /// Whether forgetting it at `now` changes nothing that is measured later.
+    fn is_idle(&mut self, now: Nanos, rate: Rate) -> bool {
+        self.admissions.sum(now) == 0
+            && self.starts.as_mut().is_none_or(|starts| starts.sum(now.max(self.backlog_at)) == 0)
+            && self.backlog_at <= now
+            && self.backlog_at(now, rate) == 0
     }
 }
 
-/// Keys whose own peak is measured: those with the lowest numbers, which traffic hands out first.
-pub const MAX_PEAKS: usize = 100_000;
-
-/// All keys, by their dense number.
+/// All keys that asked.
 #[derive(Clone, Debug)]
 pub struct Keys {
     window: Nanos,
     rate: Rate,
     shaper: bool,
-    keys: Vec<Key>,
+    keys: HashMap<u64, Key, KeyHash>,
+    /// Keys with something recent, and how many of them the next sweep waits for.
+    remembered: usize,
+    sweep_at: usize,
+    backlog_max: u128,
 }
+
+/// Keys with something recent before the first sweep.
+const SWEEP: usize = 1_024;
 
 impl Keys {
     /// No key seen yet; peaks are measured over `window`, and backlogs leak at `rate`. Behind a shaper an admission is no
     /// start: each start is told by [`Keys::started`].
     pub fn new(window: Nanos, rate: Rate, shaper: bool) -> Keys {
-        Keys { window, rate, shaper, keys: Vec::new() }
+        let keys = HashMap::with_hasher(KeyHash::default());
+        Keys { window, rate, shaper, keys, remembered: 0, sweep_at: SWEEP, backlog_max: 0 }
     }
 
     /// Counts a request, and says how many permits of this key were admitted in the trailing window before it.
     pub fn asked(&mut self, key: u64, now: Nanos, cost: u64, admitted: bool) -> u64 {
-        let index = key as usize;
-        if index >= self.keys.len() {
-            self.keys.resize_with(index + 1, Key::default);
+        let shaper = self.shaper;
+        let known = self.keys.entry(key).or_default();
+        known.offered += cost;
+        if !admitted {
+            return known.recent.as_mut().map_or(0, |recent| recent.admissions.sum(now));
         }
-        let (window, rate, shaper) = (self.window, self.rate, self.shaper);
-        let key = &mut self.keys[index];
-        key.offered += cost;
-        key.admitted += if admitted { cost } else { 0 };
-        if index >= MAX_PEAKS {
-            return 0;
+        known.admitted += cost;
+        self.remembered += usize::from(known.recent.is_none());
+        let recent = known.recent.get_or_insert_with(|| Box::new(Recent::new(self.window, shaper, now)));
+        let before = recent.admissions.sum(now);
+        let sum = recent.admissions.add(now, cost);
+        if !shaper {
+            self.start(key, now, cost, sum);
         }
-        let peak = key.trailing.get_or_insert_with(|| Box::new(Peak::new(window, shaper, now)));
-        let before = peak.trailing.sum(now);
-        if admitted {
-            let sum = peak.trailing.add(now, cost);
-            if !shaper {
-                peak.start(now, cost, sum, rate);
-            }
+        if self.remembered > self.sweep_at {
+            self.sweep(now);
         }
         before
     }
 
     /// Counts a start of `key` behind a shaper. Starts of one key come in time order.
     pub fn started(&mut self, key: u64, now: Nanos, cost: u64) {
+        let (window, known) = (self.window, self.keys.entry(key).or_default());
+        self.remembered += usize::from(known.recent.is_none());
+        let recent = known.recent.get_or_insert_with(|| Box::new(Recent::new(window, true, now)));
+        let sum = recent.starts.get_or_insert_with(|| Trailing::new(window)).add(now, cost);
+        self.start(key, now, cost, sum);
+    }
+
+    /// Counts a start; `sum` is what started of this key in the window that ends with it.
+    fn start(&mut self, key: u64, now: Nanos, cost: u64, sum: u64) {
         let rate = self.rate;
-        let key = self.keys.get_mut(key as usize);
-        if let Some(peak) = key.and_then(|key| key.trailing.as_deref_mut())
-            && let Some(starts) = &mut peak.starts
-        {
-            let sum = starts.add(now, cost);
-            peak.start(now, cost, sum, rate);
+        let Some(known) = self.keys.get_mut(&key) else { return };
+        known.most = known.most.max(sum);
+        if let Some(recent) = &mut known.recent {
+            recent.backlog = recent.backlog_at(now, rate) + u128::from(cost) * u128::from(rate.per());
+            recent.backlog_at = now;
+            self.backlog_max = self.backlog_max.max(recent.backlog);
         }
+    }
+
+    /// Forgets what is recent of idle keys. The next sweep waits until as many keys again are remembered, so that a request
+    /// pays O(1) on average.
+    fn sweep(&mut self, now: Nanos) {
+        let rate = self.rate;
+        for key in self.keys.values_mut() {
+            if key.recent.as_mut().is_some_and(|recent| recent.is_idle(now, rate)) {
+                key.recent = None;
+                self.remembered -= 1;
+            }
+        }
+        self.sweep_at = (self.keys.len().max(self.remembered * 2)).max(SWEEP);
     }
 
     /// How many keys asked.
     pub fn count(&self) -> usize {
-        self.keys.iter().filter(|key| key.offered > 0).count()
+        self.keys.len()
     }
 
-    /// Each key that asked, with its number.
+    /// Each key that asked, with its number, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &Key)> {
-        self.keys.iter().enumerate().filter(|(_, key)| key.offered > 0).map(|(index, key)| (index as u64, key))
+        self.keys.iter().map(|(&number, key)| (number, key))
     }
 
-    /// The largest peak of any key, and the largest bucket any key's admissions need (sigma, permits).
+    /// The largest peak of any key, and the largest bucket any key's starts need (sigma, permits).
     pub fn busiest(&self) -> (u64, u64) {
-        let peaks = || self.keys.iter().filter_map(|key| key.trailing.as_deref());
-        let sigma = peaks().map(|peak| peak.backlog_max).max().unwrap_or(0).div_ceil(self.rate.per().into());
-        (peaks().map(|peak| peak.most).max().unwrap_or(0), sigma.try_into().unwrap_or(u64::MAX))
+        let sigma = self.backlog_max.div_ceil(self.rate.per().into());
+        (self.keys.values().map(|key| key.most).max().unwrap_or(0), sigma.try_into().unwrap_or(u64::MAX))
     }
 
     /// Jain's index of admitted permits against the max-min fair share of what was admitted in total. `None` with fewer
@@ -134,13 +163,6 @@ impl Keys {
             squares += share * share;
         }
         (squares > 0.0).then(|| sum * sum / (count as f64 * squares))
-    }
-}
-
-impl Key {
-    /// Most permits of this key admitted in any half-open window; `None` when it was not measured.
-    pub fn peak(&self) -> Option<u64> {
-        self.trailing.as_deref().map(|peak| peak.most)
     }
 }
 
@@ -192,6 +214,20 @@ mod tests {
         assert_eq!(keys.asked(7, 99, 2, true), 3);
         assert_eq!(keys.asked(7, 100, 1, true), 2);
         let (_, key) = keys.iter().next().unwrap();
-        assert_eq!((key.peak(), key.offered, key.admitted, keys.count()), (Some(5), 6, 6, 1));
+        assert_eq!((key.most, key.offered, key.admitted, keys.count()), (5, 6, 6, 1));
+    }
+
+    #[test]
+    fn idle_keys_are_forgotten_and_their_peaks_are_not() {
+        let mut keys = keys();
+        for number in 0..20_000 {
+            keys.asked(number, number * 10, 1, true);
+        }
+        assert!(keys.remembered < 20_000 && keys.count() == 20_000);
+        for _ in 0..4 {
+            keys.asked(7, 1_000_000, 1, true);
+        }
+        assert_eq!(keys.asked(7, 1_000_050, 1, false), 4);
+        assert_eq!(keys.busiest(), (4, 4));
     }
 }

@@ -143,7 +143,7 @@ impl Measure {
             // Four digits: three cannot tell p99.9 from p99.99 of 1..=10000.
             waits: setup.shaper.then(|| Histogram::new(4).expect("four significant digits are supported")),
             timeline: Timeline::new(setup.start, setup.bin, setup.bins),
-            envelope: Envelope::new(setup.taus, setup.budget),
+            envelope: Envelope::new(setup.taus, setup.budget, setup.quota.window),
             stream: Stream::new(setup.quota, setup.per_key),
             keys: (setup.per_key || setup.many_keys).then(|| Keys::new(setup.quota.window, rate, setup.shaper)),
             trailing: Trailing::new(setup.quota.window),
