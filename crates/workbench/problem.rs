@@ -22,10 +22,12 @@ impl Problem {
 
     /// Standard output could not be written.
     pub fn output(error: io::Error) -> Problem {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Problem::ClosedPipe,
-            _ => Problem::Input(format!("error: standard output: {error}")),
+        // A CSV writer wraps the error and its kind, but keeps its text.
+        let closed = io::Error::from_raw_os_error(32).to_string();
+        if error.kind() == io::ErrorKind::BrokenPipe || error.to_string() == closed {
+            return Problem::ClosedPipe;
         }
+        Problem::Input(format!("error: standard output: {error}"))
     }
 
     /// Says what is wrong on standard error and gives the exit status.

@@ -21,6 +21,12 @@ use traffic::{Note, NoteKind};
 /// Runs every scenario; all files are read before the first one runs.
 pub fn run(args: &RunArgs) -> Result<(), Problem> {
     let mut scenarios = load(&args.scenarios)?;
+    for (index, scenario) in scenarios.iter().enumerate() {
+        if let Some(earlier) = scenarios[..index].iter().find(|earlier| earlier.name == scenario.name) {
+            let (one, other, name) = (earlier.path.display(), scenario.path.display(), &scenario.name);
+            return Err(Problem::input(format!("error: {one} and {other} would both write the report `{name}`")));
+        }
+    }
     let trace = trace(&args.trace)?;
     for scenario in &mut scenarios {
         if let Some(trace) = &trace {

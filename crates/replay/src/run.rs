@@ -146,6 +146,9 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
             (lanes, requests)
         }
     };
+    if lanes.iter().any(|lane| lane.measure.overflowed) {
+        return Err(format!("{}: the requests ask for more than 2^64 − 1 permits in all", scenario.path.display()));
+    }
     notes.extend(traffic.notes());
     let twins = match &cast {
         Some(cast) => twins(scenario, cast, options, &mut notes)?,
@@ -191,7 +194,12 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
         );
         notes.push(Note { kind: NoteKind::Warning, text });
     }
+    let by_key: Vec<&str> = entries.iter().filter(|entry| entry.per_key).map(|entry| entry.label.as_str()).collect();
     let peak_within = |label: &str, tau: Nanos| {
+        if by_key.contains(&label) {
+            // The envelope is of all keys together, which is not what a limit per key promises.
+            return None;
+        }
         let asked = |row: &&EnvelopeRow| {
             row.limiter == label && row.tau_ns == tau && row.comparison != Comparison::EqualGuarantee.name()
         };
@@ -347,7 +355,9 @@ fn rivals(
         let text = format!(
             "equal-guarantee parameters were chosen on the first {seen} requests, the curve on the first {curve_seen}"
         );
-        notes.push(Note { kind: NoteKind::Guess, text });
+        // The curve is a shape; the parameters are what the first table stands on.
+        let kind = if seen == SAMPLE { NoteKind::Warning } else { NoteKind::Guess };
+        notes.push(Note { kind, text });
     }
     let quota = scenario.quota.quota;
     let entry = |(algorithm, rule): (&'static limiters::Algorithm, _)| {

@@ -58,6 +58,8 @@ pub struct Measure {
     pub delayed: u64,
     /// Most permits of one admitted request.
     pub largest: u64,
+    /// Whether more than 2^64 − 1 permits were asked for; nothing is measured from then on, and the run is an error.
+    pub overflowed: bool,
     /// Permits asked for.
     pub offered_permits: u64,
     /// Permits admitted.
@@ -132,6 +134,7 @@ impl Measure {
             never_fits: 0,
             delayed: 0,
             largest: 0,
+            overflowed: false,
             offered_permits: 0,
             admitted_permits: 0,
             falsely_refused: 0,
@@ -162,6 +165,11 @@ impl Measure {
     /// Takes a block of decisions in time order, all within one bin. All slices have the same length, at least 1.
     pub fn observe(&mut self, key: &[u64], at: &[Nanos], cost: &[u64], outcomes: &[Outcome]) {
         let (Some(&first), Some(&last)) = (at.first(), at.last()) else { return };
+        let asked: u128 = cost.iter().map(|&cost| u128::from(cost)).sum();
+        if self.overflowed || u128::from(self.offered_permits) + asked > u128::from(u64::MAX) {
+            self.overflowed = true;
+            return;
+        }
         self.arrivals = Some((self.arrivals.map_or(first, |(first, _)| first), last));
         self.starts.clear();
         let mut bin = Bin::default();
