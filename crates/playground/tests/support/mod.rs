@@ -121,6 +121,6 @@ pub fn head(reader: &mut impl BufRead) -> (u16, Vec<(String, String)>) {
         lines.push(line.trim_end().to_string());
     }
     let status = lines[0].split(' ').nth(1).unwrap().parse().unwrap();
-    let headers = lines[1..].iter().filter_map(|line| line.split_once(": "));
-    (status, headers.map(|(name, value)| (name.to_string(), value.to_string())).collect())
+    let headers = lines[1..].iter().filter_map(|line| line.split_once(':'));
+    (status, headers.map(|(name, value)| (name.to_string(), value.trim().to_string())).collect())
 }
