@@ -25,7 +25,14 @@ impl Browser {
         let address = SocketAddr::from(([127, 0, 0, 1], port.expect("chromedriver says its port")));
         std::thread::spawn(move || lines.for_each(drop));
         let mut browser = Browser { driver, address, session: String::new() };
-        let args = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--lang=en"];
+        let args = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--disable-dev-shm-usage",
+            "--lang=en",
+        ];
         let options = json!({"args": args, "prefs": {"intl.accept_languages": "en"}});
         let wanted = json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}});
         let session = browser.ask("POST", "/session", &wanted);
