@@ -6,7 +6,7 @@ use limiters::{ALGORITHMS, Kind, Param, SERVERS};
 use replay::scenario::Scenario;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use traffic::clients::spec::{Client, Cost};
+use traffic::clients::spec::{Client, Cost, Policy, Retry};
 use traffic::clients::{LIBRARIES, PRESETS, PRICES_AS_OF};
 use traffic::spec::Amount;
 
@@ -98,7 +98,23 @@ fn parameters(client: &Client) -> String {
         let (children, depth) = (fan_out.children, fan_out.max_depth);
         words.push(format!("spawns {children} with probability {}, depth {depth}", fan_out.probability));
     }
+    words.extend(client.retry.iter().map(retries));
     words.join(", ")
+}
+
+/// A retry loop in words.
+fn retries(retry: &Retry) -> String {
+    let base = time(retry.base as f64);
+    let wait = match retry.policy {
+        Policy::None => return "no retries".into(),
+        Policy::Immediate => "at once".to_owned(),
+        Policy::Fixed => format!("after {base}"),
+        Policy::Exponential => format!("after {base}·{}ⁿ", retry.multiplier),
+    };
+    match retry.max_attempts {
+        0 => format!("retries {wait} for ever"),
+        tries => format!("{tries} tries, retries {wait}"),
+    }
 }
 
 fn time(nanos: f64) -> String {

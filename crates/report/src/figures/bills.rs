@@ -15,11 +15,14 @@ pub const FIGURE: Figure = Figure {
     answers: "How likely is a bill of a given height behind each guard?",
     reading: "Each line rises by one step for each seed: its height is the share of nights that cost at most what the \
               horizontal axis says. A steep line is a bill that can be planned. Beside each name: the median, and the \
-              proven worst, where anything proves one.",
+              proven worst, where anything proves one; an upright line marks it where it is near.",
     timing: false,
     applies: |report| seeds(&report.tables.bills) > 1,
     draw,
 };
+
+/// A proven worst bill is drawn up to so many times the dearest night.
+const WORST_SHOWN: u64 = 4;
 
 fn seeds(rows: &[BillRow]) -> usize {
     let mut seeds: Vec<u64> = rows.iter().map(|row| row.seed).collect();
@@ -30,24 +33,34 @@ fn seeds(rows: &[BillRow]) -> usize {
 
 fn draw(report: &Report) -> String {
     let rows = &report.tables.bills;
+    let dearest = rows.iter().map(|row| row.spent_microusd).max().unwrap_or(0);
+    // A bound many times the dearest night would press all nights against the axis; it stays in words then.
+    let near = |worst: u64| worst <= dearest.saturating_mul(WORST_SHOWN);
     let lines: Vec<Line> = report
         .panels()
         .into_iter()
         .enumerate()
-        .filter_map(|(index, entry)| {
+        .flat_map(|(index, entry)| {
             let own = rows.iter().filter(|row| row.limiter == entry.limiter && row.comparison == entry.comparison);
             let own: Vec<&BillRow> = own.collect();
             let mut bills: Vec<u64> = own.iter().map(|row| row.spent_microusd).collect();
             bills.sort_unstable();
-            let median = *bills.get(bills.len().checked_sub(1)? / 2)?;
+            let Some(&median) = bills.get(bills.len().saturating_sub(1) / 2) else { return Vec::new() };
             let worst = own.iter().map(|row| row.worst_microusd).max().flatten();
-            let worst = worst.map_or_else(|| "unbounded".to_owned(), number::dollars);
+            let words = worst.map_or_else(|| "unbounded".to_owned(), number::dollars);
             let (ink, dash) = (Ink::Series(index), Dash::ALL[index % Dash::ALL.len()]);
-            let remark = format!("{}, worst {worst}", number::dollars(median));
-            Some(Line { names: vec![entry.limiter.clone()], points: steps(&bills), ink, dash, remark })
+            let remark = format!("{}, worst {words}", number::dollars(median));
+            let mut lines = vec![Line { names: vec![entry.limiter.clone()], points: steps(&bills), ink, dash, remark }];
+            if let Some(worst) = worst.filter(|&worst| near(worst)) {
+                let at = worst as f64 / 1e6;
+                let (names, points) = (vec![format!("{}, worst", entry.limiter)], vec![(at, 0.0), (at, 1.0)]);
+                lines.push(Line { names, points, ink, dash, remark: number::dollars(worst) });
+            }
+            lines
         })
         .collect();
-    let most = rows.iter().map(|row| row.spent_microusd as f64 / 1e6);
+    let worst = rows.iter().filter_map(|row| row.worst_microusd).filter(|&worst| near(worst));
+    let most = rows.iter().map(|row| row.spent_microusd).chain(worst).map(|bill| bill as f64 / 1e6);
     Lines {
         head: Head { title: FIGURE.title, lead: FIGURE.answers.to_owned(), legend: Vec::new() },
         x_name: "dollars spent in the run",
