@@ -9,6 +9,9 @@
 //! B + floor(d · R/P). Without tolerance two requests are at least ceil(T) apart: 1 + floor(d/ceil(T)). A request of cost c counts as c
 //! unit requests at one instant.
 //!
+//! Range: where R = 1 the instants fit 64 bits and times in the last τ + T before the end of [`Nanos`], in the year 2554, count
+//! as the instant at which it begins: a TAT beyond the end could not be kept, so there it runs dry and refuses.
+//!
 //! Source: ITU-T I.371 and ATM Forum TM 4.0, annex on the generic cell rate algorithm.
 
 use crate::span::Span;
@@ -78,8 +81,10 @@ fn build(settings: &Settings) -> Result<Box<dyn AnyRule>, ParamError> {
 pub trait GcraWord: Copy + Ord + Debug + Default + Sub<Output = Self> + Send + Sync + 'static {
     /// Largest number of units in a nanosecond, and largest τ + T in units.
     const MAX: (u64, u128);
-    /// The instant `now`, given the units in a nanosecond; or an amount of `per` units each.
-    fn product(now: u64, units: u64) -> Self;
+    /// The instant `now`, given the units in a nanosecond, at most so late that τ + T after it can be kept.
+    fn instant(now: Nanos, units: u64, ceiling: Self) -> Self;
+    /// So many amounts of `per` units each.
+    fn product(count: u64, per: u64) -> Self;
     /// The value, which is known to fit.
     fn narrowed(value: u128) -> Self;
     /// The value in the widest word.
@@ -93,8 +98,12 @@ pub trait GcraWord: Copy + Ord + Debug + Default + Sub<Output = Self> + Send + S
 impl GcraWord for u64 {
     const MAX: (u64, u128) = (1, 1 << 62);
     #[inline]
-    fn product(now: u64, units: u64) -> u64 {
-        now * units
+    fn instant(now: Nanos, _one: u64, ceiling: u64) -> u64 {
+        now.min(u64::MAX - ceiling)
+    }
+    #[inline]
+    fn product(count: u64, per: u64) -> u64 {
+        count * per
     }
     fn narrowed(value: u128) -> u64 {
         value as u64
@@ -114,8 +123,12 @@ impl GcraWord for u64 {
 impl GcraWord for u128 {
     const MAX: (u64, u128) = (1 << 62, 1 << 120);
     #[inline]
-    fn product(now: u64, units: u64) -> u128 {
+    fn instant(now: Nanos, units: u64, _ceiling: u128) -> u128 {
         u128::from(now) * u128::from(units)
+    }
+    #[inline]
+    fn product(count: u64, per: u64) -> u128 {
+        u128::from(count) * u128::from(per)
     }
     fn narrowed(value: u128) -> u128 {
         value
@@ -160,7 +173,7 @@ impl<I: GcraWord> Gcra<I> {
 
     #[inline]
     fn units(&self, now: Nanos) -> I {
-        I::product(now, self.rate.permits())
+        I::instant(now, self.rate.permits(), self.ceiling)
     }
 
     /// How far TAT is ahead of `now`.
