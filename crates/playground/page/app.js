@@ -1,4 +1,5 @@
 // The page: sends what a hand does, shows what the server says. All counts are the server's.
+import { NAMES } from "./names.js";
 import { WORDS } from "./words.js";
 import { bucket, chart, fly, spill } from "./draw.js";
 
@@ -25,7 +26,15 @@ function speak(chosen) {
   document.title = `workbench: ${t("title")}`;
   const loop = $("client").options[0];
   if (loop) loop.textContent = t("constant");
+  if (choices) client();
   if (state) { form(); show(); }
+}
+
+/** What an algorithm or a client does, in the page's language where it is told in it. */
+function describe(id, one) {
+  const told = NAMES[language]?.[one?.name];
+  $(id).lang = told ? language : "en";
+  write(id, told ?? plain(one?.summary ?? ""));
 }
 
 function preferred() {
@@ -130,13 +139,14 @@ function show() {
   $("go").setAttribute("aria-pressed", String(running));
   write("go", t(running ? "halt" : "go"));
   let said = situation(main);
+  if (state.settings.scope !== "global") said = `${state.key}: ${said}`;
   if (traffic.edge_in_ms !== null) said += ` · ${t("edgeIn", number(traffic.edge_in_ms / 1000, 1))}`;
   if (traffic.twin_calls !== null) said += ` · ${t("twin", number(traffic.twin_calls), number(traffic.calls))}`;
   write("said", said);
   $("bucket").setAttribute("aria-label", situation(main));
   $("chart").setAttribute("aria-label", t("chartNote"));
-  write("recording", recording.why_not ? t("recordingNo", recording.why_not) : t("recordingOk", number(recording.entries)));
-  $("save").disabled = Boolean(recording.why_not);
+  write("recording", recording.why ? t("recordingNo", t(`why_${recording.why}`)) : t("recordingOk", number(recording.entries)));
+  $("save").disabled = Boolean(recording.why);
   write("headers", last ? [`HTTP/1.1 ${last.status}`, ...last.headers.map(([name, value]) => `${name}: ${value}`)].join("\n") : t("none"));
   if (!$("beside").hidden) besides();
 }
@@ -187,7 +197,7 @@ function form() {
   const known = choices.algorithms.find((one) => one.name === settings.algorithm);
   const windowed = known.name.includes("window");
   $("algorithm").value = known.name;
-  write("summary", plain(known.summary));
+  describe("summary", known);
   write("l-limit", t(windowed ? "limit" : "refill"));
   $("burst-field").hidden = windowed || known.name === "unlimited" || known.name === "spend-cap";
   for (const id of ["limit", "burst"]) {
@@ -199,11 +209,13 @@ function form() {
   if (document.activeElement !== $("price")) $("price").value = settings.price;
   $("price-range").value = state.price_microusd / 1000;
   if (document.activeElement !== $("cap")) $("cap").value = settings.cap ?? "";
+  $("scope").value = settings.scope;
+  $("key-field").hidden = settings.scope === "global";
   write("rate", t("rate", number((settings.limit / span.ms) * 1000, 3)));
   write("rule", plain(known.rule ?? ""));
   write("source", known.code);
   write("file", t("file", `crates/limiters/src/${known.file}`));
-  write("curl", `curl -i -X POST ${location.origin}/call`);
+  write("curl", `curl -i -X POST '${location.origin}/call${keyed("?")}'`);
   params(known, settings);
 }
 
@@ -253,6 +265,8 @@ function wireForm() {
   $("price-range").addEventListener("input", () => { $("price").value = price(); });
   $("price-range").addEventListener("change", () => set({ price: price() }));
   $("cap").addEventListener("change", () => set({ cap: $("cap").value.trim() || null }));
+  $("scope").addEventListener("change", () => set({ scope: $("scope").value }));
+  $("key").addEventListener("change", form);
 }
 
 // A link carries the settings after the #, where no server log sees them.
@@ -277,13 +291,20 @@ function linked() {
 }
 
 // Firing.
+/** The key as a part of the query, where each key has a limiter of its own. */
+function keyed(before) {
+  const key = $("key").value.trim();
+  return state.settings.scope === "global" || key === "" ? "" : `${before}key=${encodeURIComponent(key)}`;
+}
+
 let flying = 0;
 async function fire() {
   if (flying >= 4) return;
   flying += 1;
   try {
-    const response = await fetch("call?wait=false", { method: "POST" });
+    const response = await fetch(`call?wait=false${keyed("&")}`, { method: "POST" });
     const answer = await response.json();
+    if (response.status === 400 || response.status === 503) { problem(answer); return; }
     const words = response.ok ? (answer.delayed_ms > 0 ? t("later", number(answer.delayed_ms / 1000, 1)) : t("passed")) : t("blocked");
     write("live", `${words}. ${situation(state.main)}`);
   } catch { $("offline").hidden = false; } finally { flying -= 1; }
@@ -314,12 +335,13 @@ async function act(what) {
 
 function client() {
   $("per-second-field").hidden = $("client").value !== "";
-  write("client-note", choices.clients.find((one) => one.name === $("client").value)?.summary ?? "");
+  describe("client-note", choices.clients.find((one) => one.name === $("client").value));
 }
 
 function mode(all) {
   $("one").hidden = all;
   $("beside").hidden = !all;
+  $("beside-note").hidden = !all;
   $("mode-one").setAttribute("aria-pressed", String(!all));
   $("mode-all").setAttribute("aria-pressed", String(all));
   show();

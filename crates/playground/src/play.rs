@@ -3,7 +3,7 @@
 
 use crate::crowd::{Ask, Crowd, Told};
 use crate::lane::{Counts, Lane, Reply};
-use crate::record::Record;
+use crate::record::{Record, Why};
 use crate::settings::{Fault, LABEL, Settings, Understood};
 use limiters::{ALGORITHMS, Nanos, Outcome, Request};
 use std::collections::VecDeque;
@@ -54,6 +54,8 @@ pub struct Play {
     parked: Option<Lane>,
     beside: Vec<Lane>,
     keys: Vec<String>,
+    /// The key that was asked for last.
+    key: u64,
     high: Nanos,
     since: Nanos,
     traffic: Traffic,
@@ -81,6 +83,7 @@ impl Play {
             parked: None,
             beside,
             keys: vec!["all".into()],
+            key: 0,
             high: now,
             since: now,
             traffic: Traffic::None,
@@ -153,7 +156,7 @@ impl Play {
                 self.main.spend(at, paid.microusd);
                 self.budgeted = self.budgeted.saturating_add(paid.microusd);
                 if self.settings.cap.is_some() {
-                    self.record.spoil("a budget was told of model calls, which a scenario's bursts do not have");
+                    self.record.spoil(Why::Agents);
                 }
                 Ok(at)
             }
@@ -205,6 +208,7 @@ impl Play {
     pub fn call(&mut self, now: Nanos, key: &str, permits: u64) -> Result<(u64, Nanos, Reply), Fault> {
         self.advance(now);
         let key = if self.settings.scope == "global" { 0 } else { self.key(key)? };
+        self.key = key;
         let reply = self.single(now, key, permits);
         Ok((key, self.high, reply))
     }
@@ -260,7 +264,7 @@ impl Play {
             }
             self.beside = others;
             if !self.record.is_empty() {
-                self.record.spoil("settings were changed after requests");
+                self.record.spoil(Why::Settings);
             }
         }
         (self.settings, self.understood) = (settings, understood);
@@ -364,6 +368,11 @@ impl Play {
     /// Every algorithm under the same quota and requests.
     pub fn beside(&self) -> &[Lane] {
         &self.beside
+    }
+
+    /// The key that was asked for last, by its number and name: the one whose limiter is shown.
+    pub fn shown(&self) -> (u64, &str) {
+        (self.key, self.keys.get(self.key as usize).map_or("", String::as_str))
     }
 
     /// The settings, as written and as understood.

@@ -9,7 +9,42 @@ use std::fmt::Write;
 #[derive(Debug, Default)]
 pub struct Record {
     entries: Vec<(Request, u64)>,
-    spoiled: Option<&'static str>,
+    spoiled: Option<Why>,
+}
+
+/// Why there is no scenario to save.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Nothing was asked.
+    Empty,
+    /// A scenario's limiters stay as they are.
+    Settings,
+    /// More than [`MOST_ENTRIES`].
+    Many,
+    /// A budget was told of spending without being asked.
+    Agents,
+}
+
+impl Why {
+    /// A word for programs.
+    pub fn code(self) -> &'static str {
+        match self {
+            Why::Empty => "empty",
+            Why::Settings => "settings",
+            Why::Many => "many",
+            Why::Agents => "agents",
+        }
+    }
+
+    /// The reason in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Why::Empty => "nothing was asked since the last reset",
+            Why::Settings => "settings were changed after requests",
+            Why::Many => "more than 20,000 instants were recorded",
+            Why::Agents => "a budget was told of model calls, which a scenario's bursts do not have",
+        }
+    }
 }
 
 /// Entries kept, at most.
@@ -22,13 +57,13 @@ impl Record {
         match self.entries.last_mut() {
             _ if self.spoiled.is_some() => {}
             Some((last, times)) if last == request => *times += 1,
-            _ if full => self.spoil("more than 20,000 instants were recorded"),
+            _ if full => self.spoil(Why::Many),
             _ => self.entries.push((*request, 1)),
         }
     }
 
     /// Gives up recording until the next reset, and says why.
-    pub fn spoil(&mut self, why: &'static str) {
+    pub fn spoil(&mut self, why: Why) {
         self.spoiled.get_or_insert(why);
         self.entries = Vec::new();
     }
@@ -44,8 +79,8 @@ impl Record {
     }
 
     /// Why there is no scenario to save, if so.
-    pub fn why_not(&self) -> Option<&'static str> {
-        self.spoiled.or(self.entries.is_empty().then_some("nothing was asked since the last reset"))
+    pub fn why_not(&self) -> Option<Why> {
+        self.spoiled.or(self.entries.is_empty().then_some(Why::Empty))
     }
 
     /// The scenario: traffic from `start` to `end`, the limiters, and the counts of each as expectations.
@@ -60,7 +95,7 @@ impl Record {
         counts: &[(String, u64, u64)],
     ) -> Result<String, String> {
         if let Some(why) = self.why_not() {
-            return Err(format!("{why}; reset, and what follows is recorded"));
+            return Err(format!("{}; reset, and what follows is recorded", why.text()));
         }
         // A scenario begins at a whole millisecond, which has a name on the wall clock.
         let origin = start - start % 1_000_000;

@@ -3,6 +3,7 @@
 use crate::headers::Written;
 use crate::lane::Lane;
 use crate::play::Play;
+use crate::record::Why;
 use crate::source;
 use limiters::{ALGORITHMS, Kind, Nanos};
 use serde_json::{Value, json};
@@ -19,6 +20,7 @@ pub fn state(play: &Play, last: Option<&Written>) -> Value {
     let (main, money, window) = (play.main(), play.money(), understood.window());
     let ms = |nanos: Nanos| nanos as f64 / 1e6;
     let budget = main.budget(now);
+    let why = play.record().why_not();
     json!({
         "now_ms": now / 1_000_000,
         "elapsed_ms": ms(now - since),
@@ -26,8 +28,9 @@ pub fn state(play: &Play, last: Option<&Written>) -> Value {
         "settings": settings,
         "price_microusd": understood.price,
         "window": { "ms": ms(window), "into_ms": ms(now % window) },
-        "main": lane(main, now),
-        "beside": play.beside().iter().map(|other| lane(other, now)).collect::<Vec<_>>(),
+        "key": play.shown().1,
+        "main": lane(main, play.shown().0, now),
+        "beside": play.beside().iter().map(|other| lane(other, play.shown().0, now)).collect::<Vec<_>>(),
         "lost": if settings.scope == "global" { main.lost(now) } else { None },
         "money": {
             "spent_microusd": money.spent,
@@ -44,13 +47,13 @@ pub fn state(play: &Play, last: Option<&Written>) -> Value {
             "edge_in_ms": play.next_burst().map(|at| ms(at.saturating_sub(now))),
         },
         "ticks": play.ticks().map(|(at, permits)| json!([(ms(now - at)).round(), permits])).collect::<Vec<_>>(),
-        "recording": { "entries": play.record().len(), "why_not": play.record().why_not() },
+        "recording": { "entries": play.record().len(), "why": why.map(Why::code), "why_not": why.map(Why::text) },
         "last": last.map(|last| json!({ "status": last.status, "headers": last.headers })),
     })
 }
 
-fn lane(lane: &Lane, now: Nanos) -> Value {
-    let (level, counts) = (lane.level(0, now), lane.counts);
+fn lane(lane: &Lane, key: u64, now: Nanos) -> Value {
+    let (level, counts) = (lane.level(key, now), lane.counts);
     let bounded = lane.algorithm != "unlimited";
     json!({
         "algorithm": lane.algorithm,

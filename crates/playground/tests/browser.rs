@@ -114,6 +114,73 @@ fn three_languages_can_be_chosen_and_are_kept() {
         .js("const words = (await import('/words.js')).WORDS; const keys = Object.keys(words.en).sort().join();\
          return Object.keys(words).filter((tag) => Object.keys(words[tag]).sort().join() !== keys)");
     assert_eq!(missing, json!([]));
+    // What is told in one of the other two is told in both, and of things there are; the rest is shown in English.
+    let told = browser.js(
+        "const { NAMES } = await import('/names.js'); const choices = await (await fetch('/api/choices')).json();\
+         const known = [...choices.algorithms, ...choices.clients].map((one) => one.name);\
+         return [Object.keys(NAMES.es).join() === Object.keys(NAMES.pt).join(), Object.keys(NAMES.es).filter((name) => !known.includes(name))]",
+    );
+    assert_eq!(told, json!([true, []]));
+    assert_eq!(browser.js("return document.getElementById('summary').lang"), "pt");
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn keys_are_limited_on_their_own_and_the_one_called_last_is_drawn() {
+    let (page, browser) = open();
+    browser.set("limit", "1");
+    browser.set("window", "60s");
+    browser.set("scope", "per-key");
+    browser.until("it is set", || {
+        page.state()["settings"]["scope"] == "per-key" && page.state()["settings"]["window"] == "60s"
+    });
+    let said = |text: &str| browser.until("the level is told", || browser.text("said").starts_with(text));
+    for (key, calls) in [("alice", 11), ("bob", 1)] {
+        browser.set("key", key);
+        for _ in 0..calls {
+            let before: u64 = counts(&page).iter().sum();
+            browser.click("fire");
+            browser.until("the call is counted", || counts(&page).iter().sum::<u64>() == before + 1);
+        }
+        said(if key == "alice" { "alice: 0" } else { "bob: 9" });
+        assert!(browser.text("curl").contains(&format!("?key={key}")));
+    }
+    assert_eq!(counts(&page), [11, 1]);
+}
+
+#[test]
+#[ignore = "needs chromium and chromedriver"]
+fn who_wants_no_motion_sees_none() {
+    let (page, browser) = open();
+    // Pixels of refusals left of the wall: they fly there or they do not.
+    let flying = || {
+        browser.js(
+            "const c = document.getElementById('bucket'); const g = c.getContext('2d'); const red = [200, 50, 30]; let n = 0;\
+             const data = g.getImageData(0, 0, Math.floor(c.width * 0.3), c.height).data;\
+             for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 0 && red.every((v, k) => Math.abs(data[i + k] - v) < 30)) n += 1;\
+             return n",
+        )
+    };
+    let media = |motion: &str| {
+        let feature = json!({"features": [{"name": "prefers-reduced-motion", "value": motion},
+            {"name": "prefers-color-scheme", "value": "light"}]});
+        browser.devtools("Emulation.setEmulatedMedia", &feature);
+    };
+    let hammer = r#"{"kind": "loop", "per_second": 200}"#;
+    request(page.address, "POST", "/api/traffic", &[("Content-Type", "application/json")], hammer);
+    media("no-preference");
+    browser.until("refusals fly", || flying().as_u64().unwrap() > 50);
+    media("reduce");
+    browser.until("those in flight have landed", || flying() == 0);
+    for _ in 0..20 {
+        assert_eq!(flying(), 0);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(counts(&page)[1] > 0);
+    assert_eq!(
+        browser.js("return getComputedStyle(document.querySelector('.tube span') ?? document.body).transitionDuration"),
+        "0s"
+    );
 }
 
 #[test]

@@ -206,9 +206,14 @@ fn the_description_names_what_there_is() {
         }
     }
     assert_eq!((page.get("/nothing").status, page.post("/api/state", "").status), (404, 405));
+    // Every field of the state is described, and none is that there is not.
+    page.get("/call");
     let state = page.state();
-    for name in description["components"]["schemas"]["State"]["properties"].as_object().unwrap().keys() {
-        assert!(state.get(name).is_some(), "{name}");
+    let names = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let described = &description["components"]["schemas"]["State"]["properties"];
+    assert_eq!(names(&state), names(described));
+    for part in ["window", "money", "traffic", "recording", "last"] {
+        assert_eq!(names(&state[part]), names(&described[part]["properties"]), "{part}");
     }
 }
 

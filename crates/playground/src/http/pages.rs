@@ -13,6 +13,7 @@ macro_rules! page {
 page! {
     index "index.html" "text/html; charset=utf-8",
     style "style.css" "text/css; charset=utf-8",
+    names "names.js" "text/javascript; charset=utf-8",
     words "words.js" "text/javascript; charset=utf-8",
     draw "draw.js" "text/javascript; charset=utf-8",
     app "app.js" "text/javascript; charset=utf-8",

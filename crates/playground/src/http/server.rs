@@ -114,6 +114,7 @@ fn routes(app: Shared, loopback: bool) -> Router {
     Router::new()
         .route("/", get(pages::index))
         .route("/style.css", get(pages::style))
+        .route("/names.js", get(pages::names))
         .route("/words.js", get(pages::words))
         .route("/draw.js", get(pages::draw))
         .route("/app.js", get(pages::app))
