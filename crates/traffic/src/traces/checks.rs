@@ -1,66 +1,10 @@
 //! What makes a recorded file less trustworthy, and how that is said: what was seen, why it matters, what to do.
 
 use super::format::{Clock, Notes};
+use super::grain::{Grain, Minutes};
 use limiters::Nanos;
 
 const SECOND: Nanos = 1_000_000_000;
-
-/// How the times of a file lie.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Grain {
-    /// The largest length of which all distances between times are multiples; 0 when all are equal.
-    pub unit: Nanos,
-    /// The distance that 99 % of the distances between times which are not equal reach; 0 when all are equal.
-    pub step: Nanos,
-    /// Requests that have the same time as the one before them.
-    pub shared: u64,
-    /// Most requests at one time.
-    pub largest: u64,
-}
-
-impl Grain {
-    /// The length below which times say nothing. Where a tenth of all requests share a time, it is the usual step even if
-    /// times are no exact multiples of it (2.999 s, 3 s, 3.001 s).
-    pub fn resolution(self, rows: u64) -> Nanos {
-        if self.shared >= rows.div_ceil(10).max(1) { self.unit.max(self.step) } else { self.unit }
-    }
-}
-
-/// The grain of times in order.
-pub(super) fn grain(times: &[Nanos]) -> Grain {
-    let (mut unit, mut shared, mut run, mut largest) = (0, 0, 1, u64::from(!times.is_empty()));
-    // Steps by their power of two: how many, and the smallest.
-    let mut steps = [(0u64, Nanos::MAX); 64];
-    for pair in times.windows(2) {
-        let step = pair[1].abs_diff(pair[0]);
-        let Some(power) = step.checked_ilog2() else {
-            shared += 1;
-            run += 1;
-            largest = largest.max(run);
-            continue;
-        };
-        run = 1;
-        let (count, smallest) = &mut steps[power as usize];
-        (*count, *smallest) = (*count + 1, step.min(*smallest));
-        if unit != step && (unit == 0 || step % unit != 0) {
-            unit = gcd(step, unit);
-        }
-    }
-    let mut few = (times.len() as u64).saturating_sub(1 + shared) / 100;
-    let usual = steps.iter().find(|(count, _)| {
-        let found = *count > few;
-        few = few.saturating_sub(*count);
-        found
-    });
-    Grain { unit, step: usual.map_or(0, |(_, smallest)| *smallest), shared, largest }
-}
-
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
 
 /// Warns when times are too coarse for short windows: on whole seconds or coarser, or coarse enough that requests share
 /// one. Below 1 ms nothing is said, and of two rows nothing can be.
@@ -106,26 +50,17 @@ pub(super) fn warn_of_order(steps: u64, largest: Nanos, furthest: Nanos, rows: u
 }
 
 /// Warns of a log whose times all lie in the same one or two minutes of their hours.
-pub(super) fn warn_of_minutes(times: &[Nanos], clock: Clock, notes: &mut Notes) {
-    if clock == Clock::Relative || times.len() < 100 {
+pub(super) fn warn_of_minutes(found: Minutes, clock: Clock, notes: &mut Notes) {
+    let Minutes { rows, minutes, hours } = found;
+    if clock == Clock::Relative || rows < 100 {
         return;
-    }
-    let (mut minutes, mut hours, mut last) = (0u64, 0u64, None);
-    for at in times {
-        let minute = at / (60 * SECOND);
-        minutes |= 1 << (minute % 60);
-        if last != Some(minute / 60) {
-            last = Some(minute / 60);
-            hours += 1;
-        }
     }
     if hours < 10 || minutes.count_ones() > 2 {
         return;
     }
     let list: Vec<String> = (0..60).filter(|m| minutes >> m & 1 == 1).map(|m| format!("{m:02}")).collect();
     notes.warning(format!(
-        "all {} requests of {hours} hours lie in minute {} of their hour: the times were probably rewritten or sampled, so rates and bursts are artificial; use this log to try the reading of logs, not to choose a limit",
-        times.len(),
+        "all {rows} requests of {hours} hours lie in minute {} of their hour: the times were probably rewritten or sampled, so rates and bursts are artificial; use this log to try the reading of logs, not to choose a limit",
         list.join(" or ")
     ));
 }
@@ -189,18 +124,6 @@ pub(super) fn show(length: Nanos) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn grain_of_times() {
-        assert_eq!(grain(&[]), Grain::default());
-        assert_eq!(grain(&[5, 5, 5]), Grain { unit: 0, step: 0, shared: 2, largest: 3 });
-        assert_eq!(grain(&[1, 7, 7, 16]), Grain { unit: 3, step: 6, shared: 1, largest: 2 });
-        let jitter: Vec<Nanos> = (0..300).flat_map(|n| [n * 3000 + n % 2; 4]).collect();
-        assert_eq!(grain(&jitter), Grain { unit: 1, step: 2999, shared: 900, largest: 4 });
-        assert_eq!(grain(&jitter).resolution(1200), 2999);
-        let one_early: Vec<Nanos> = [1].into_iter().chain((0..300).map(|n| 2 + n * 3000)).collect();
-        assert_eq!(grain(&one_early).step, 3000);
-    }
 
     #[test]
     fn lengths_read_well() {

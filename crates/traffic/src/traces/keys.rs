@@ -1,100 +1,63 @@
 //! Keys as dense numbers with their names, made equal as the scenario asks.
 
+use super::names::Names;
 use crate::spec::KeyNormalise;
-use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
 /// Stands between the parts of a key that is made of several columns; hardly a text has it.
 pub(super) const PART: u8 = 0x1f;
 
-type Map<K> = HashMap<K, u32, foldhash::fast::RandomState>;
-
 /// Every key of a file, numbered from 0 in the order of their first rows.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Keys {
-    names: Vec<Box<[u8]>>,
-    written: Numbers,
-    /// Numbers of names, where these are not what is written.
-    normal: Numbers,
-    normalise: KeyNormalise,
+    written: Names,
+    /// What is written made equal, where that is asked for.
+    normal: Option<Normal>,
     prefix: Option<u8>,
     /// Whether keys are made of several parts.
     joined: bool,
+    hashes: Vec<u32>,
 }
 
-/// Numbers of byte strings. Short ones, as most keys are, lie in the table itself: one look into memory instead of two.
 #[derive(Debug, Default)]
-struct Numbers {
-    short: Map<u128>,
-    long: Map<Box<[u8]>>,
-}
-
-impl Numbers {
-    /// Up to 15 bytes and their number.
-    fn packed(key: &[u8]) -> Option<u128> {
-        let mut packed = [0; 16];
-        packed[..15].get_mut(..key.len())?.copy_from_slice(key);
-        packed[15] = key.len() as u8;
-        Some(u128::from_le_bytes(packed))
-    }
-
-    /// The number of `key`, or `new` when it had none before.
-    #[inline]
-    fn get_or_insert(&mut self, key: &[u8], new: u32) -> u32 {
-        if let Some(packed) = Numbers::packed(key) {
-            return *self.short.entry(packed).or_insert(new);
-        }
-        match self.long.get(key) {
-            Some(number) => *number,
-            None => *self.long.entry(key.into()).or_insert(new),
-        }
-    }
-
-    fn set(&mut self, key: &[u8], number: u32) {
-        match Numbers::packed(key) {
-            Some(packed) => self.short.insert(packed, number),
-            None => self.long.insert(key.into(), number),
-        };
-    }
-
-    fn len(&self) -> usize {
-        self.short.len() + self.long.len()
-    }
+struct Normal {
+    names: Names,
+    /// The number of each name as it is written.
+    of: Vec<u32>,
 }
 
 impl Keys {
     /// No keys yet; `joined` ones are made of several parts.
     pub fn new(normalise: KeyNormalise, prefix: Option<u8>, joined: bool) -> Keys {
-        Keys { normalise, prefix, joined, ..Keys::default() }
+        let as_written = normalise == KeyNormalise::None && prefix.is_none();
+        let normal = (!as_written).then(Normal::default);
+        Keys { written: Names::default(), normal, prefix, joined, hashes: Vec::new() }
     }
 
-    /// The number of a key; `None` when there are more than 2³² keys.
-    #[inline]
-    pub fn number(&mut self, written: &[u8]) -> Option<u32> {
-        let new = u32::try_from(self.names.len()).ok()?;
-        if self.normalise == KeyNormalise::None && self.prefix.is_none() {
-            let number = self.written.get_or_insert(written, new);
-            if number == new {
-                self.names.push(written.into());
+    /// Appends the numbers of `keys`, in their order; `None` when there are more keys than numbers, which are 2³² − 1.
+    pub fn number_all<'a>(
+        &mut self,
+        keys: impl Iterator<Item = &'a [u8]> + Clone,
+        numbers: &mut Vec<u32>,
+    ) -> Option<()> {
+        let from = numbers.len();
+        self.written.number_all(keys, numbers, &mut self.hashes)?;
+        if let Some(Normal { names, of }) = &mut self.normal {
+            while of.len() < self.written.len() {
+                let name = address_name(self.written.name(of.len()), self.prefix);
+                of.push(names.number(&name)?);
             }
-            return Some(number);
+            numbers[from..].iter_mut().for_each(|number| *number = of[*number as usize]);
         }
-        const UNKNOWN: u32 = u32::MAX;
-        let number = self.written.get_or_insert(written, UNKNOWN);
-        if number != UNKNOWN {
-            return Some(number);
-        }
-        let name = address_name(written, self.prefix);
-        let number = self.normal.get_or_insert(&name, new);
-        if number == new {
-            self.names.push(name);
-        }
-        self.written.set(written, number);
-        Some(number)
+        Some(())
+    }
+
+    fn names(&self) -> &Names {
+        self.normal.as_ref().map_or(&self.written, |normal| &normal.names)
     }
 
     pub fn len(&self) -> usize {
-        self.names.len()
+        self.names().len()
     }
 
     /// How many ways of writing keys were seen.
@@ -104,8 +67,7 @@ impl Keys {
 
     /// The name of a key for people.
     pub fn name(&self, number: u64) -> String {
-        let name = usize::try_from(number).ok().and_then(|number| self.names.get(number));
-        let bytes = name.map_or(&b""[..], |name| name);
+        let bytes = usize::try_from(number).map_or(&b""[..], |number| self.names().name(number));
         let text = String::from_utf8_lossy(bytes);
         if self.joined { text.replace(char::from(PART), ", ") } else { text.into_owned() }
     }
@@ -152,9 +114,12 @@ mod tests {
 
     fn names(keys: &[&str], normalise: KeyNormalise, prefix: Option<u8>) -> Vec<String> {
         let mut all = Keys::new(normalise, prefix, false);
-        for key in keys {
-            all.number(key.as_bytes());
+        // In two parts: what was said of a key holds in the next.
+        let mut numbers = Vec::new();
+        for part in keys.chunks(keys.len().div_ceil(2).max(1)) {
+            all.number_all(part.iter().map(|key| key.as_bytes()), &mut numbers).unwrap();
         }
+        assert_eq!(numbers.len(), keys.len());
         (0..all.len() as u64).map(|number| all.name(number)).collect()
     }
 

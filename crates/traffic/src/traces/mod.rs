@@ -1,6 +1,6 @@
 //! Recorded traffic: one file of code per log format, and the one list of them.
 //!
-//! [`open`] reads a file into compact columns, in order of time; [`Stream`] gives its rows one by one without keeping
+//! [`open`] reads a file to its end and keeps its rows packed, in order of time; [`Stream`] gives its rows one by one without keeping
 //! them. Both say what they assumed, left out and distrust as [`Note`]s, and fail with one [`TrafficError`] that names
 //! the file, line, column and value.
 
@@ -10,6 +10,7 @@ mod alb;
 mod azure;
 mod calendar;
 mod checks;
+mod chunk;
 mod cloudflare;
 mod columns;
 mod compression;
@@ -17,6 +18,7 @@ mod csv;
 mod elements;
 mod fault;
 mod format;
+mod grain;
 mod har;
 mod header;
 mod http;
@@ -27,9 +29,12 @@ mod lines;
 mod litellm;
 mod ltsv;
 mod mooncake;
+mod names;
 mod number;
 mod otlp;
 mod own;
+mod packed;
+mod parse;
 mod playback;
 mod recorded;
 mod role;
@@ -42,7 +47,7 @@ mod w3c;
 
 pub use format::{Clock, Format};
 pub use playback::Playback;
-pub use recorded::{Recorded, open, read};
+pub use recorded::{Reading, Recorded, open, open_watched, read};
 pub use row::Row;
 pub use stream::Stream;
 

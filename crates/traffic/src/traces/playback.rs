@@ -1,7 +1,8 @@
 //! A recorded file as a source of requests.
 
 use super::checks::show;
-use super::recorded::Recorded;
+use super::packed::Merge;
+use super::recorded::{INPUT_TOKENS, MICROUSD, OUTPUT_TOKENS, Recorded, unreadable};
 use crate::{Source, TrafficError};
 use limiters::{Batch, Nanos, Request};
 
@@ -13,90 +14,112 @@ pub struct Playback {
     offset: Nanos,
     /// The first instant that is too late.
     end: Nanos,
-    next: usize,
+    rows: Merge,
     playing: u64,
     expected: u64,
 }
 
 impl Playback {
     pub(super) fn new(trace: Recorded, start: Nanos, duration: Nanos) -> Result<(Playback, u64), TrafficError> {
-        let failed = |message| {
-            let path = Some(trace.path.clone());
-            Err(TrafficError { path, line: None, column: None, value: None, message })
-        };
+        let path = trace.path.clone();
+        let failed = |message| TrafficError { path: Some(path), line: None, column: None, value: None, message };
         if let Some(first) = trace.start.filter(|first| *first < start) {
-            let before = trace.columns.at.iter().filter(|at| **at < start).count();
-            return failed(format!(
+            let before = match before(&trace, start) {
+                Ok(before) => before,
+                Err(error) => return Err(failed(unreadable(&error))),
+            };
+            return Err(failed(format!(
                 "{before} rows lie before the scenario's start, the first by {}; set start to the trace's first instant or leave it out",
                 show(start - first)
-            ));
+            )));
         }
         let offset = if trace.start.is_some() { 0 } else { start };
         let end = start.checked_add(duration);
         let last = trace.duration() + trace.start.unwrap_or(0);
         let (Some(end), Some(_)) = (end, last.checked_add(offset)) else {
-            return failed("the trace ends after the year 2554 with this start and duration".to_owned());
+            return Err(failed("the trace ends after the year 2554 with this start and duration".to_owned()));
         };
-        let mut playback = Playback { trace, offset, end, next: 0, playing: 0, expected: 0 };
-        let cut = playback.cut();
+        let rows = Merge::new(&trace.packed);
+        let mut playback = Playback { trace, offset, end, rows, playing: 0, expected: 0 };
+        let cut = match playback.cut() {
+            Ok(cut) => cut,
+            Err(error) => return Err(failed(unreadable(&error))),
+        };
         playback.expected = playback.trace.rows * playback.trace.repeat - cut;
         if playback.expected == 0 {
             let message = format!("no row lies before the scenario's end, {} after its start", show(duration));
-            let path = Some(playback.trace.path.clone());
-            return Err(TrafficError { path, line: None, column: None, value: None, message });
+            return Err(failed(message));
         }
         Ok((playback, cut))
     }
 
     /// Requests at or after the end.
-    fn cut(&self) -> u64 {
+    fn cut(&self) -> std::io::Result<u64> {
         let period = self.trace.span + 1;
-        let times = &self.trace.columns.at;
         let mut cut = 0;
         for playing in (0..self.trace.repeat).rev() {
             let shift = self.offset + playing * period;
-            let late = if self.trace.sorted {
-                times.len() - times.partition_point(|at| at + shift < self.end)
-            } else {
-                times.iter().filter(|at| *at + shift >= self.end).count()
-            };
+            let late = late(&self.trace, self.end.saturating_sub(shift))?;
             if late == 0 {
                 break;
             }
-            cut += late as u64;
+            cut += late;
         }
-        cut
+        Ok(cut)
     }
+}
+
+/// Rows whose scaled time is at least `end`.
+fn late(trace: &Recorded, end: Nanos) -> std::io::Result<u64> {
+    match trace.scale.least(end) {
+        Some(from) => trace.packed.count_from(from),
+        None => Ok(0),
+    }
+}
+
+/// Rows whose scaled time is before `start`.
+fn before(trace: &Recorded, start: Nanos) -> std::io::Result<u64> {
+    Ok(trace.rows - late(trace, start)?)
 }
 
 impl Source for Playback {
     fn fill(&mut self, batch: &mut Batch, max: usize) -> Result<usize, TrafficError> {
-        let columns = &self.trace.columns;
+        let trace = &self.trace;
         let mut count = 0;
-        while count < max && self.playing < self.trace.repeat {
-            let Some(&at) = columns.at.get(self.next) else {
-                (self.next, self.playing) = (0, self.playing + 1);
+        while count < max && self.playing < trace.repeat {
+            let next = self.rows.next(&trace.packed, max - count).map_err(|error| TrafficError {
+                path: Some(trace.path.clone()),
+                line: None,
+                column: None,
+                value: None,
+                message: unreadable(&error),
+            })?;
+            let Some((block, range)) = next else {
+                (self.rows, self.playing) = (Merge::new(&trace.packed), self.playing + 1);
                 continue;
             };
-            let index = self.next;
-            self.next += 1;
-            let at = at + self.offset + self.playing * (self.trace.span + 1);
-            if at >= self.end {
-                if self.trace.sorted {
-                    self.playing = self.trace.repeat;
+            let shift = self.offset + self.playing * (trace.span + 1);
+            for index in range {
+                let at = trace.scale.of(block.at[index]) + shift;
+                if at >= self.end {
+                    if trace.sorted {
+                        self.playing = trace.repeat;
+                        break;
+                    }
+                    continue;
                 }
-                continue;
+                let [requests, input_tokens, output_tokens, microusd] = block.amounts.each_ref().map(|of| of[index]);
+                batch.push(&Request {
+                    at,
+                    key: block.key[index],
+                    requests,
+                    input_tokens,
+                    output_tokens,
+                    microusd,
+                    ..Request::default()
+                });
+                count += 1;
             }
-            batch.push(&Request {
-                at,
-                key: columns.key[index].into(),
-                requests: columns.cost.get(index),
-                input_tokens: columns.input_tokens.get(index),
-                output_tokens: columns.output_tokens.get(index),
-                microusd: columns.microusd.get(index),
-                ..Request::default()
-            });
-            count += 1;
         }
         Ok(count)
     }
@@ -110,11 +133,11 @@ impl Source for Playback {
     }
 
     fn has_tokens(&self) -> bool {
-        !(self.trace.columns.input_tokens.is_usual() && self.trace.columns.output_tokens.is_usual())
+        self.trace.packed.varies(INPUT_TOKENS) || self.trace.packed.varies(OUTPUT_TOKENS)
     }
 
     fn has_prices(&self) -> bool {
-        !self.trace.columns.microusd.is_usual()
+        self.trace.packed.varies(MICROUSD)
     }
 
     fn key_name(&self, key: u64) -> String {

@@ -1,10 +1,12 @@
-//! A whole recorded file in compact columns, in order of time, with what is known about it.
+//! A whole recorded file, packed and in order of time, with what is known about it.
 
-use super::checks::{self, grain};
+use super::checks;
 use super::format::{Clock, Format, Notes};
+use super::grain::Times;
 use super::keys::Keys;
+use super::packed::{Limits, Merge, Packed, Packing};
+use super::parse::parse;
 use super::playback::Playback;
-use super::row::Row;
 use super::stream::Stream;
 use crate::spec::Trace;
 use crate::{Note, TrafficError};
@@ -46,104 +48,132 @@ pub struct Recorded {
     pub bytes_read: u64,
     /// What was assumed, left out and distrusted.
     pub notes: Vec<Note>,
-    pub(super) columns: Columns,
+    pub(super) packed: Packed,
+    pub(super) scale: Scale,
     pub(super) names: Keys,
     pub(super) repeat: u64,
     pub(super) sorted: bool,
 }
 
-/// Values that are mostly the same: nothing is kept until one differs.
-#[derive(Debug)]
-pub(super) struct Sparse {
-    usual: u64,
-    values: Vec<u64>,
+/// How far reading has come, in bytes before decompression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// So many were read.
+    pub bytes: u64,
+    /// Of so many, where that is known: of a pipe it is not.
+    pub of: Option<u64>,
 }
 
-impl Sparse {
-    fn new(usual: u64) -> Sparse {
-        Sparse { usual, values: Vec::new() }
+/// Gaps between times made longer or shorter.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scale {
+    /// What stays where it is.
+    base: Nanos,
+    multiply: u64,
+    divide: u64,
+}
+
+impl Scale {
+    fn new(ratio: Option<(u64, u64)>, base: Nanos) -> Scale {
+        let (multiply, divide) = ratio.unwrap_or((1, 1));
+        Scale { base, multiply, divide: divide.max(1) }
     }
 
+    /// A time no earlier than the base, scaled; `None` beyond 64 bits. Later times are never scaled to earlier ones.
+    fn checked(self, at: Nanos) -> Option<Nanos> {
+        let scaled = u128::from(at - self.base) * u128::from(self.multiply) / u128::from(self.divide);
+        self.base.checked_add(u64::try_from(scaled).ok()?)
+    }
+
+    /// The same of a time that is no later than one which was [checked](Scale::checked).
     #[inline]
-    fn push(&mut self, value: u64, before: usize) {
-        if value != self.usual || !self.values.is_empty() {
-            self.values.resize(before, self.usual);
-            self.values.push(value);
+    pub fn of(self, at: Nanos) -> Nanos {
+        if self.multiply == self.divide {
+            return at;
         }
+        let scaled = u128::from(at - self.base) * u128::from(self.multiply) / u128::from(self.divide);
+        self.base + scaled as u64
     }
 
-    pub fn get(&self, index: usize) -> u64 {
-        self.values.get(index).copied().unwrap_or(self.usual)
-    }
-
-    pub fn is_usual(&self) -> bool {
-        self.values.is_empty()
-    }
-}
-
-/// The rows of a file by column.
-#[derive(Debug)]
-pub(super) struct Columns {
-    pub at: Vec<Nanos>,
-    pub key: Vec<u32>,
-    pub cost: Sparse,
-    pub input_tokens: Sparse,
-    pub output_tokens: Sparse,
-    pub microusd: Sparse,
-}
-
-impl Columns {
-    fn new() -> Columns {
-        let sparse = Sparse::new;
-        Columns {
-            at: Vec::new(),
-            key: Vec::new(),
-            cost: sparse(1),
-            input_tokens: sparse(0),
-            output_tokens: sparse(0),
-            microusd: sparse(0),
+    /// The earliest time that is scaled to `scaled` or later; `None` when no time is.
+    pub fn least(self, scaled: Nanos) -> Option<Nanos> {
+        if self.multiply == self.divide || scaled <= self.base {
+            return Some(scaled);
         }
-    }
-
-    #[inline]
-    fn push(&mut self, row: &Row, key: u32) {
-        let before = self.at.len();
-        self.at.push(row.at);
-        self.key.push(key);
-        self.cost.push(row.cost, before);
-        self.input_tokens.push(row.input_tokens, before);
-        self.output_tokens.push(row.output_tokens, before);
-        self.microusd.push(row.microusd, before);
-    }
-
-    /// Orders rows by time; equal times stay in file order.
-    fn sort(&mut self) {
-        let mut order: Vec<usize> = (0..self.at.len()).collect();
-        order.sort_by_key(|index| self.at[*index]);
-        self.at = order.iter().map(|index| self.at[*index]).collect();
-        self.key = order.iter().map(|index| self.key[*index]).collect();
-        for column in [&mut self.cost, &mut self.input_tokens, &mut self.output_tokens, &mut self.microusd] {
-            if !column.is_usual() {
-                column.values =
-                    order.iter().map(|index| column.values.get(*index).copied().unwrap_or(column.usual)).collect();
-            }
-        }
+        let length = u128::from(scaled - self.base) * u128::from(self.divide);
+        let length = length.div_ceil(u128::from(self.multiply.max(1)));
+        self.base.checked_add(u64::try_from(length).ok().filter(|_| self.multiply > 0)?)
     }
 }
 
 /// Reads a recorded file to its end.
 ///
+/// Two threads do it: one parses, this one numbers keys, packs rows and looks for what is doubtful. Memory: a few bytes a
+/// row up to 128 MiB, the rest in a temporary file; some 25 bytes and its name for each key; 20 to 90 MB more for a file that
+/// is not in order of time.
+///
 /// # Errors
-/// When it cannot be read, is no log, has a bad row (unless these are skipped), or none at all.
+/// When it cannot be read, is no log, has a bad row (unless these are skipped), or none at all; when there is no room for
+/// its rows.
 pub fn open(spec: &Trace) -> Result<Recorded, TrafficError> {
-    read(spec, Stream::open(spec)?)
+    open_watched(spec, &mut |_| {})
 }
 
-/// The same from a stream at its beginning; `spec` is the one it was opened with.
+/// The same; `watch` hears every few thousand rows how far reading has come.
 ///
 /// # Errors
 /// As [`open`].
-pub fn read(spec: &Trace, mut stream: Stream) -> Result<Recorded, TrafficError> {
+pub fn open_watched(spec: &Trace, watch: &mut dyn FnMut(Reading)) -> Result<Recorded, TrafficError> {
+    let of = std::fs::metadata(&spec.path).ok().filter(std::fs::Metadata::is_file).map(|file| file.len());
+    let stream = Stream::open(spec)?;
+    read_within(spec, stream, &Limits::default(), &mut |bytes| watch(Reading { bytes, of }))
+}
+
+/// Reads a stream at its beginning to its end; `spec` is the one it was opened with.
+///
+/// # Errors
+/// As [`open`].
+pub fn read(spec: &Trace, stream: Stream) -> Result<Recorded, TrafficError> {
+    read_within(spec, stream, &Limits::default(), &mut |_| {})
+}
+
+/// What is gathered row by row, in the order of the file.
+#[derive(Default)]
+struct Seen {
+    times: Times,
+    previous: Nanos,
+    earliest: Option<Nanos>,
+    latest: Nanos,
+    backward_steps: u64,
+    largest_backward_step: Nanos,
+    /// How far a row lies behind the latest row before it, at most.
+    furthest: Nanos,
+}
+
+impl Seen {
+    /// The next times; whether none of them lies before one that was heard.
+    fn hear(&mut self, times: &[Nanos]) -> bool {
+        let steps = self.backward_steps;
+        for &at in times {
+            if at < self.previous {
+                self.backward_steps += 1;
+                self.largest_backward_step = self.largest_backward_step.max(self.previous - at);
+            }
+            self.furthest = self.furthest.max(self.latest.max(at) - at);
+            (self.previous, self.latest) = (at, self.latest.max(at));
+            self.earliest = Some(self.earliest.map_or(at, |earliest| earliest.min(at)));
+        }
+        self.times.hear(times);
+        self.backward_steps == steps
+    }
+}
+
+pub(super) fn read_within(
+    spec: &Trace,
+    stream: Stream,
+    limits: &Limits,
+    watch: &mut dyn FnMut(u64),
+) -> Result<Recorded, TrafficError> {
     let failed = |message: String| TrafficError {
         path: Some(spec.path.clone()),
         line: None,
@@ -151,40 +181,41 @@ pub fn read(spec: &Trace, mut stream: Stream) -> Result<Recorded, TrafficError> 
         value: None,
         message,
     };
-    let mut row = Row::default();
-    let mut columns = Columns::new();
     let joined = spec.columns.iter().any(|(role, columns)| role == "key" && columns.len() > 1);
     let mut names = Keys::new(spec.key_normalise, spec.key_prefix, joined);
-    let (mut latest, mut previous) = (0, 0);
-    let (mut backward_steps, mut largest_backward_step, mut furthest) = (0, 0, 0);
-    let (mut too_many, mut unavailable) = (0, 0);
-    while stream.next(&mut row)? {
-        let key = names.number(&row.key).ok_or_else(|| failed("more than 2^32 different keys".to_owned()))?;
-        columns.push(&row, key);
-        if row.at < previous {
-            backward_steps += 1;
-            largest_backward_step = largest_backward_step.max(previous - row.at);
-        }
-        furthest = furthest.max(latest.max(row.at) - row.at);
-        (previous, latest) = (row.at, latest.max(row.at));
-        too_many += u64::from(row.status == 429);
-        unavailable += u64::from(row.status == 503);
-    }
+    let mut packing = Packing::new(limits, !spec.as_is);
+    let (mut seen, mut numbers) = (Seen::default(), Vec::new());
+    let [mut too_many, mut unavailable] = [0, 0];
+    let stream = parse(stream, limits.chunk, |chunk| {
+        numbers.clear();
+        let numbered = names.number_all(chunk.keys(), &mut numbers);
+        numbered.ok_or_else(|| failed("more than 2^32 − 1 different keys".to_owned()))?;
+        let in_order = seen.hear(&chunk.at);
+        packing.push(chunk, &numbers, in_order).map_err(failed)?;
+        too_many += chunk.refused[0];
+        unavailable += chunk.refused[1];
+        watch(chunk.bytes_read);
+        Ok(())
+    })?;
     let (format, clock, rows) = (stream.format(), stream.clock(), stream.rows());
     let (skipped, bytes_read) = (stream.skipped(), stream.bytes_read());
     let mut notes = Notes(stream.into_notes());
+    let packed = packing.finish().map_err(failed)?;
 
+    let Seen { backward_steps, largest_backward_step, furthest, latest, earliest, .. } = seen;
     let sorted = backward_steps == 0 || !spec.as_is;
     if backward_steps > 0 && sorted {
-        columns.sort();
+        // What was heard is not the order in which rows are played.
+        seen.times = played(&packed).map_err(|error| failed(unreadable(&error)))?;
     }
+    let times = seen.times;
     checks::warn_of_order(backward_steps, largest_backward_step, furthest, rows, spec.as_is, &mut notes);
-    let grain = grain(&columns.at);
+    let grain = times.grain();
     checks::warn_of_grain(grain, rows, &mut notes);
-    checks::warn_of_minutes(&columns.at, clock, &mut notes);
+    checks::warn_of_minutes(times.minutes(), clock, &mut notes);
     checks::warn_of_refusals(too_many, unavailable, rows, &mut notes);
     checks::warn_of_keys(names.len() as u64, rows, &mut notes);
-    if !columns.output_tokens.is_usual() {
+    if packed.varies(OUTPUT_TOKENS) {
         checks::warn_of_output(&mut notes);
     }
     if names.written() > names.len() {
@@ -192,16 +223,10 @@ pub fn read(spec: &Trace, mut stream: Stream) -> Result<Recorded, TrafficError> 
         notes.guess(format!("{written} spellings of keys are {keys} keys, as key-normalise and key-prefix ask"));
     }
 
-    let earliest = columns.at.iter().copied().min().unwrap_or(0);
-    let base = if clock == Clock::Wall { earliest } else { 0 };
-    if let Some((multiply, divide)) = spec.time_scale.filter(|(multiply, divide)| multiply != divide) {
-        for at in &mut columns.at {
-            let scaled = u128::from(*at - base) * u128::from(multiply) / u128::from(divide.max(1));
-            let scaled = u64::try_from(scaled).ok().and_then(|scaled| base.checked_add(scaled));
-            *at = scaled.ok_or_else(|| failed("time-scale takes times beyond the year 2554".to_owned()))?;
-        }
-        latest = columns.at.iter().copied().max().unwrap_or(base);
-    }
+    let base = if clock == Clock::Wall { earliest.unwrap_or(0) } else { 0 };
+    let scale = Scale::new(spec.time_scale, base);
+    let latest = scale.checked(latest);
+    let latest = latest.ok_or_else(|| failed("time-scale takes times beyond the year 2554".to_owned()))?;
     let span = latest - base;
     let repeat = spec.repeat.max(1);
     if (u128::from(span) + 1) * u128::from(repeat) + u128::from(base) > u128::from(u64::MAX) {
@@ -223,11 +248,31 @@ pub fn read(spec: &Trace, mut stream: Stream) -> Result<Recorded, TrafficError> 
         unavailable,
         bytes_read,
         notes: notes.0,
-        columns,
+        packed,
+        scale,
         names,
         repeat,
         sorted,
     })
+}
+
+/// The places of amounts in packed rows.
+pub(super) const INPUT_TOKENS: usize = 1;
+pub(super) const OUTPUT_TOKENS: usize = 2;
+pub(super) const MICROUSD: usize = 3;
+
+/// The times of packed rows in the order in which they are played.
+fn played(packed: &Packed) -> std::io::Result<Times> {
+    let (mut times, mut merge) = (Times::default(), Merge::new(packed));
+    while let Some((block, range)) = merge.next(packed, usize::MAX)? {
+        times.hear(&block.at[range]);
+    }
+    Ok(times)
+}
+
+/// What is said when the temporary file cannot be read back.
+pub(super) fn unreadable(error: &std::io::Error) -> String {
+    format!("the temporary file in {} with its rows cannot be read back ({error})", std::env::temp_dir().display())
 }
 
 impl Recorded {
