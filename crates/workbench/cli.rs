@@ -105,8 +105,14 @@ pub struct ReadArgs {
     /// Which column or field is what: time=TIMESTAMP, key=user, cost=tokens (several: cost=in+out)
     #[arg(long, value_name = "ROLE=COLUMN")]
     pub column: Vec<String>,
-    /// Columns or fields that together are the key: user or user,path
-    #[arg(long, value_name = "COLUMNS")]
+    /// Count only rows of which this holds: 'path ~ "^/api/" and status != 304'. Fields: method, path, status, user, key,
+    /// cost, input-tokens, output-tokens, cache-read-tokens, cache-write-tokens, price (in dollars), column("NAME").
+    /// Operators: = != < <= > >=, ~ and !~ for regular expressions, and, or, not, ( )
+    #[arg(long = "where", value_name = "EXPRESSION")]
+    pub filter: Option<String>,
+    /// What together is the key, such as user,path: key (or client), user, method, path (without its query), status, or
+    /// columns of the file
+    #[arg(long, value_name = "PARTS")]
     pub key_by: Option<String>,
     /// Unit of numeric times: ns, us, ms or s [default: recognised, and said]
     #[arg(long, value_name = "UNIT")]
@@ -128,6 +134,7 @@ impl ReadArgs {
         let flags = [
             ("--format", self.format.is_some()),
             ("--column", !self.column.is_empty()),
+            ("--where", self.filter.is_some()),
             ("--key-by", self.key_by.is_some()),
             ("--time-unit", self.time_unit.is_some()),
             ("--key-normalise", self.key_normalise.is_some()),

@@ -1,6 +1,7 @@
 //! `run.json`: what made a report, so that somebody else can make it again.
 
 use crate::cli::RunArgs;
+use crate::trace_args;
 use replay::Run;
 use replay::scenario::Scenario;
 use serde_json::{Value, json};
@@ -65,7 +66,7 @@ pub fn command(scenario: &Scenario, args: &RunArgs) -> String {
         command.push_str(&format!(" --seeds {}", args.seeds));
     }
     if let Some(trace) = &args.trace.trace {
-        command.push_str(&format!(" --trace {}", trace.display()));
+        command.push_str(&format!(" --trace {}{}", trace.display(), trace_args::written(&args.trace.read)));
     }
     command
 }

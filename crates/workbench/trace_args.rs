@@ -2,8 +2,10 @@
 
 use crate::cli::{ReadArgs, TraceArgs};
 use crate::problem::Problem;
+use replay::diagnose::{Diagnostic, Place};
 use std::path::Path;
-use traffic::spec::{KeyNormalise, Trace};
+use traffic::spec::{KeyNormalise, Said, Trace};
+use traffic::traces::{Where, WhereError};
 
 /// The file that replaces a scenario's traffic, if one is named.
 pub fn trace(args: &TraceArgs) -> Result<Option<Trace>, Problem> {
@@ -22,14 +24,17 @@ pub fn read(path: &Path, args: &ReadArgs, flag: &str) -> Result<Trace, Problem> 
         return Err(Problem::input(format!("error: {flag}{}: no such file", path.display())));
     }
     let formats: Vec<&str> = traffic::traces::FORMATS.iter().map(|format| format.name).collect();
-    let mut columns: Vec<_> = args.column.iter().map(|column| role(column)).collect::<Result<_, _>>()?;
+    let columns: Vec<_> = args.column.iter().map(|column| role(column)).collect::<Result<_, _>>()?;
+    let mut key_by = Vec::new();
     if let Some(names) = &args.key_by {
-        let names: Vec<String> = names.split(',').map(|name| name.trim().to_owned()).collect();
-        if names.iter().any(String::is_empty) || columns.iter().any(|(role, _)| role == "key") {
-            let message = "name columns with commas between them, and the key only once";
-            return Err(Problem::input(format!("error: --key-by {}: {message}", args.key_by.as_deref().unwrap_or(""))));
+        key_by.extend(names.split(',').map(|name| name.trim().to_owned()));
+        if key_by.iter().any(String::is_empty) || columns.iter().any(|(role, _)| role == "key") {
+            let message = "name parts with commas between them, and the key only once";
+            return Err(Problem::input(format!("error: --key-by {names}: {message}")));
         }
-        columns.push(("key".to_owned(), names));
+    }
+    if let Some(text) = &args.filter {
+        Where::parse(text).map_err(|error| wrong_filter(text, error))?;
     }
     let normalise = one_of("--key-normalise", args.key_normalise.as_deref(), &["none", "address"])?;
     Ok(Trace {
@@ -44,8 +49,41 @@ pub fn read(path: &Path, args: &ReadArgs, flag: &str) -> Result<Trace, Problem> 
         },
         skip_bad_rows: args.skip_bad_rows,
         max_bad_rows: args.max_bad_rows,
+        filter: args.filter.clone(),
+        key_by,
+        said: Said::Flags,
         ..Trace::default()
     })
+}
+
+/// The flags as a shell takes them, each with a space before it.
+pub fn written(args: &ReadArgs) -> String {
+    let mut text = String::new();
+    let mut say = |flag: &str, value: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,/:".contains(c);
+        let value = match value.chars().all(plain) {
+            true => value.to_owned(),
+            false => format!("'{}'", value.replace('\'', "'\\''")),
+        };
+        text.push_str(&format!(" {flag} {value}"));
+    };
+    args.column.iter().for_each(|column| say("--column", column));
+    for (flag, value) in [
+        ("--format", &args.format),
+        ("--where", &args.filter),
+        ("--key-by", &args.key_by),
+        ("--time-unit", &args.time_unit),
+        ("--key-normalise", &args.key_normalise),
+    ] {
+        value.iter().for_each(|value| say(flag, value));
+    }
+    if let Some(most) = args.max_bad_rows {
+        say("--max-bad-rows", &most.to_string());
+    }
+    if args.skip_bad_rows {
+        text.push_str(" --skip-bad-rows");
+    }
+    text
 }
 
 fn one_of(flag: &str, value: Option<&str>, valid: &[&str]) -> Result<Option<String>, Problem> {
@@ -56,12 +94,19 @@ fn one_of(flag: &str, value: Option<&str>, valid: &[&str]) -> Result<Option<Stri
     Err(Problem::input(format!("error: {flag} {value}: valid values are {}", valid.join(", "))))
 }
 
+/// What is wrong with an expression, with a caret at its place.
+fn wrong_filter(text: &str, error: WhereError) -> Problem {
+    let place = Some(Place::of(text, error.place));
+    let WhereError { message, notes, .. } = error;
+    Problem::input(format!("error: {}", Diagnostic { path: "--where".into(), place, message, notes }))
+}
+
 /// `cost=input+output` as the role and its columns.
 fn role(text: &str) -> Result<(String, Vec<String>), Problem> {
-    const ROLES: [&str; 6] = ["time", "key", "cost", "input-tokens", "output-tokens", "price"];
-    let split = text.split_once('=').filter(|(role, columns)| ROLES.contains(role) && !columns.is_empty());
+    let roles: Vec<&str> = traffic::traces::roles().collect();
+    let split = text.split_once('=').filter(|(role, columns)| roles.contains(role) && !columns.is_empty());
     let (role, columns) = split.ok_or_else(|| {
-        Problem::input(format!("error: --column {text}: write ROLE=COLUMN with one of {}", ROLES.join(", ")))
+        Problem::input(format!("error: --column {text}: write ROLE=COLUMN with one of {}", roles.join(", ")))
     })?;
     Ok((role.to_owned(), columns.split('+').map(str::to_owned).collect()))
 }

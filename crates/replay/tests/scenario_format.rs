@@ -82,6 +82,8 @@ fn every_key_of_every_pattern() {
         path = "log.csv"
         format = "csv"
         columns = { time = "TIMESTAMP", cost = ["in", "out"] }
+        where = 'column("zone") = "eu"'
+        key-by = ["user", "path"]
         time-unit = "ms"
         time-scale = 0.5
         repeat = 2
@@ -111,6 +113,9 @@ fn every_key_of_every_pattern() {
         key_prefix: Some(64),
         skip_bad_rows: true,
         max_bad_rows: Some(10),
+        filter: Some("column(\"zone\") = \"eu\"".into()),
+        key_by: vec!["user".into(), "path".into()],
+        said: traffic::spec::Said::Scenario,
     };
     let (start, end) = (0, None);
     let expected = vec![

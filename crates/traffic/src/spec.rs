@@ -141,6 +141,54 @@ pub struct Trace {
     pub skip_bad_rows: bool,
     /// More skipped rows than this are an error after all.
     pub max_bad_rows: Option<u64>,
+    /// Only rows of which this expression holds count; see [`Where`](crate::traces::Where).
+    pub filter: Option<String>,
+    /// Parts of a row that together are its key: `key` (or `client`), `user`, `method`, `path` (without its query),
+    /// `status`, and columns of the file. Empty: the format's own key.
+    pub key_by: Vec<String>,
+    /// Who says all this, and how errors name it.
+    pub said: Said,
+}
+
+/// Who describes a recorded file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Said {
+    /// A scenario: errors name its keys.
+    #[default]
+    Scenario,
+    /// Flags of a command line, which are the keys with two dashes.
+    Flags,
+}
+
+impl Trace {
+    /// Whether its keys are made of several parts.
+    pub(crate) fn joins_keys(&self) -> bool {
+        self.key_by.len() > 1 || self.columns.iter().any(|(role, columns)| role == "key" && columns.len() > 1)
+    }
+
+    /// A setting as whoever said it writes it: `time-unit` or `--time-unit`.
+    pub(crate) fn setting(&self, key: &str) -> String {
+        match self.said {
+            Said::Scenario => key.to_owned(),
+            Said::Flags => format!("--{key}"),
+        }
+    }
+
+    /// How to say which column plays `role`.
+    pub(crate) fn choose(&self, role: &str, column: &str) -> String {
+        match self.said {
+            Said::Scenario => format!("columns = {{ {role} = {column} }}"),
+            Said::Flags => format!("--column {role}={}", column.trim_matches('"')),
+        }
+    }
+
+    /// What said that the columns `names` play `role`.
+    pub(crate) fn chosen(&self, role: &str, names: &[String]) -> String {
+        match self.said {
+            Said::Scenario => "columns".to_owned(),
+            Said::Flags => format!("--column {role}={}", names.join("+")),
+        }
+    }
 }
 
 /// How keys are made equal.

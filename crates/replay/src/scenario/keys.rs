@@ -446,6 +446,18 @@ pub(crate) const PATTERNS: &[(&str, Section)] = &[
                     "the format's own",
                     "which column or field is time, key, cost …; several are summed"
                 ),
+                may(
+                    "where",
+                    Takes::Text,
+                    "all rows",
+                    "only rows of which this holds count, such as 'path ~ \"^/api/\" and status != 304'"
+                ),
+                may(
+                    "key-by",
+                    Takes::Texts,
+                    "the format's own key",
+                    "what together is the key: key, user, method, path (without its query), status, or columns of the file"
+                ),
                 may("time-unit", Takes::Choice(&["ns", "us", "ms", "s"]), "guessed, and said", "unit of numeric times"),
                 may("time-scale", Takes::Decimal { above: 0.0, or_equal: false }, "1.0", "gaps are multiplied by it"),
                 may("repeat", Takes::Whole { min: 1, max: 1_000_000 }, "1", "how many times the file is played"),

@@ -9,7 +9,8 @@ use super::{amount, read};
 use limiters::{Meter, Nanos, Outcome, Span};
 use std::path::Path;
 use toml::de::DeValue;
-use traffic::spec::{Amount, KeyNormalise, Keys, Pattern, Shape, Trace};
+use traffic::spec::{Amount, KeyNormalise, Keys, Pattern, Said, Shape, Trace};
+use traffic::traces::Where;
 
 /// A pattern with the table it came from.
 pub(crate) struct Found<'a> {
@@ -214,6 +215,12 @@ fn trace(table: &Table<'_>, path: &Path, is_there: &dyn Fn(&Path) -> bool) -> Op
         _ => KeyNormalise::None,
     };
     let key_prefix = table.get("key-prefix", read::whole).and_then(|bits| u8::try_from(bits).ok());
+    let key_by = table.get("key-by", read::texts).unwrap_or_default();
+    let key_by: Vec<String> = key_by.into_iter().map(|(name, _)| name.to_owned()).collect();
+    if !key_by.is_empty() && columns.iter().any(|(role, _)| role == "key") {
+        table.wrong("key-by", Problem::new("the key is chosen twice: `columns` has a `key` too"));
+    }
+    let filter = filter(table);
     let skip_bad_rows = table.get("skip-bad-rows", read::flag).unwrap_or(false);
     let max_bad_rows = table.get("max-bad-rows", read::whole);
     if key_prefix.is_some() && key_normalise == KeyNormalise::None {
@@ -235,6 +242,25 @@ fn trace(table: &Table<'_>, path: &Path, is_there: &dyn Fn(&Path) -> bool) -> Op
         key_prefix,
         skip_bad_rows,
         max_bad_rows,
+        filter,
+        key_by,
+        said: Said::Scenario,
+    })
+}
+
+/// An expression that can be read; what is wrong with one is shown at its place in the file where the text has no escapes.
+fn filter(table: &Table<'_>) -> Option<String> {
+    table.get("where", |value, key| {
+        let text = read::text(value, key)?;
+        let Err(error) = Where::parse(&text) else { return Ok(text) };
+        let span = value.span();
+        let written = table.file.text.get(span.start + 1..span.end.saturating_sub(1));
+        let problem = match written == Some(text.as_str()) {
+            true => Problem::new(error.message)
+                .at(span.start + 1 + error.place.start..span.start + 1 + error.place.end.max(error.place.start + 1)),
+            false => Problem::new(error.within(&text)),
+        };
+        Err(problem.notes(error.notes))
     })
 }
 

@@ -70,6 +70,12 @@ fn trace(trace: &Trace) -> String {
         let roles = trace.columns.iter().map(|(role, names)| format!("{role} = [{}]", list(names)));
         line("columns", format!("{{ {} }}", roles.collect::<Vec<_>>().join(", ")));
     }
+    if let Some(filter) = &trace.filter {
+        line("where", text(filter));
+    }
+    if !trace.key_by.is_empty() {
+        line("key-by", format!("[{}]", trace.key_by.iter().map(|name| text(name)).collect::<Vec<_>>().join(", ")));
+    }
     if let Some(unit) = &trace.time_unit {
         line("time-unit", text(unit));
     }

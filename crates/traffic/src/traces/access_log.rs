@@ -1,6 +1,7 @@
 //! Access logs of web servers: the Common Log Format and what Apache and nginx make of it.
 
 use super::fault::Fault;
+use super::field::{Field, Fields};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::http::{closing_quote, request_line, word};
 use super::lines::Lines;
@@ -140,6 +141,8 @@ struct AccessLog {
     times: Times,
     key: Part,
     bytes_cost: bool,
+    /// Parts that are asked for.
+    own: Vec<Part>,
     /// Rows whose stamp was moved back by the time the request took.
     moved: u64,
 }
@@ -149,21 +152,23 @@ fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
     let mut bytes_cost = false;
     for (role, names) in &setup.spec.columns {
         let [name] = names.as_slice() else {
-            return Err(Fault::file(format!("columns: {role} is one part of an access log")));
+            let said = setup.spec.chosen(role, names);
+            return Err(Fault::file(format!("{said}: {role} is one part of an access log")));
         };
         let part = PARTS.iter().find(|(part, _)| part == name);
         match (role.as_str(), part) {
             ("key", Some((_, get))) => key = *get,
             ("cost", Some(("bytes", _))) => bytes_cost = true,
             _ => {
+                let said = setup.spec.chosen(role, names);
                 return Err(Fault::file(format!(
-                    "columns: an access log has no {role} = \"{name}\"; valid are key = \"client\", \"user\", \"path\", \"method\", \"vhost\" or \"bytes\", and cost = \"bytes\""
+                    "{said}: an access log has no {role} = \"{name}\"; valid are key = \"client\", \"user\", \"path\", \"method\", \"vhost\" or \"bytes\", and cost = \"bytes\""
                 )));
             }
         }
     }
     let times = Times::new("time", None)?;
-    Ok(Box::new(AccessLog { lines: Lines::new(setup.input.reader), times, key, bytes_cost, moved: 0 }))
+    Ok(Box::new(AccessLog { lines: Lines::new(setup.input.reader), times, key, bytes_cost, own: Vec::new(), moved: 0 }))
 }
 
 impl Rows for AccessLog {
@@ -189,7 +194,33 @@ impl Rows for AccessLog {
             let bytes = if entry.bytes == b"-" { b"0" } else { entry.bytes };
             row.cost = amount(bytes, "number of bytes").map_err(|fault| fault.at(number))?;
         }
+        for (slot, get) in self.own.iter().enumerate() {
+            row.put_own(slot, get(&entry));
+        }
         Ok(true)
+    }
+
+    fn fields(&self) -> Fields {
+        Fields::of(&[Field::Key, Field::Cost, Field::Method, Field::Path, Field::Status, Field::User])
+    }
+
+    fn names(&self) -> Vec<String> {
+        PARTS.iter().map(|(name, _)| (*name).to_owned()).collect()
+    }
+
+    fn ask(&mut self, name: &str) -> Option<usize> {
+        let (_, part) = PARTS.iter().find(|(part, _)| *part == name)?;
+        self.own.push(*part);
+        Some(self.own.len() - 1)
+    }
+
+    fn plays(&self, name: &str) -> Option<Field> {
+        match name {
+            "user" => Some(Field::User),
+            "path" => Some(Field::Path),
+            "method" => Some(Field::Method),
+            _ => None,
+        }
     }
 
     fn clock(&self) -> Clock {

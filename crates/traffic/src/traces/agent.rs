@@ -5,6 +5,7 @@
 //! an event whose total did not move repeats the one before.
 
 use super::fault::Fault;
+use super::field::{Field, Fields};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::lines::Lines;
 use super::number::dollars;
@@ -114,7 +115,7 @@ struct Agent {
 }
 
 fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
-    setup.no_columns()?;
+    setup.no_columns(FORMAT.name)?;
     Ok(Box::new(Agent {
         lines: Lines::new(setup.input.reader),
         times: Times::new("timestamp", None)?,
@@ -201,6 +202,18 @@ impl Rows for Agent {
         self.cache_read = self.cache_read.saturating_add(usage.cache_read);
         self.cache_write = self.cache_write.saturating_add(usage.cache_write);
         Ok(true)
+    }
+
+    fn fields(&self) -> Fields {
+        Fields::of(&[
+            Field::Key,
+            Field::Cost,
+            Field::Input,
+            Field::Output,
+            Field::CacheRead,
+            Field::CacheWrite,
+            Field::Price,
+        ])
     }
 
     fn clock(&self) -> Clock {

@@ -1,6 +1,7 @@
 //! Access logs of AWS Application Load Balancers.
 
 use super::fault::Fault;
+use super::field::{Field, Fields};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::http::{field, request_line};
 use super::lines::Lines;
@@ -55,7 +56,7 @@ struct Alb {
 }
 
 fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
-    setup.no_columns()?;
+    setup.no_columns(FORMAT.name)?;
     Ok(Box::new(Alb { lines: Lines::new(setup.input.reader), times: Times::new("time", None)?, answered: 0 }))
 }
 
@@ -73,6 +74,10 @@ impl Rows for Alb {
         row.method.extend_from_slice(method);
         row.path.extend_from_slice(path);
         Ok(true)
+    }
+
+    fn fields(&self) -> Fields {
+        Fields::of(&[Field::Key, Field::Cost, Field::Method, Field::Path, Field::Status])
     }
 
     fn clock(&self) -> Clock {

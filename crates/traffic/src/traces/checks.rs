@@ -83,7 +83,7 @@ pub(super) fn warn_of_keys(keys: u64, rows: u64, notes: &mut Notes) {
         return;
     }
     notes.warning(format!(
-        "each of the {rows} requests has a key of its own: if the key numbers requests and not who sends them, a limit per key never refuses; columns = {{ key = … }} chooses another"
+        "each of the {rows} requests has a key of its own: if the key numbers requests and not who sends them, a limit per key never refuses; --key-by or columns = {{ key = … }} chooses another"
     ));
 }
 

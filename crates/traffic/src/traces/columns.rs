@@ -1,6 +1,7 @@
 //! Which column or field is the time, the key, the cost: as the scenario maps them, or by their names.
 
 use super::fault::Fault;
+use super::field::{Field, Fields};
 use super::format::Notes;
 use super::keys::PART;
 use super::number::{amount, digits, dollars};
@@ -14,20 +15,25 @@ use crate::spec::Trace;
 pub(super) struct Columns {
     names: Vec<String>,
     entries: Vec<(Role, Vec<usize>)>,
+    /// Columns that are wanted as they are.
+    own: Vec<usize>,
 }
 
 impl Columns {
     /// Finds the columns among `names`: first as the scenario maps them, by name or 1-based number, then by the names
     /// they usually have.
     pub fn find(spec: &Trace, names: &[String], notes: &mut Notes) -> Result<Columns, Box<Fault>> {
-        let mut columns = Columns { names: names.to_vec(), entries: Vec::new() };
+        let mut columns = Columns { names: names.to_vec(), entries: Vec::new(), own: Vec::new() };
         for (role_name, wanted) in &spec.columns {
             let role = Role::ALL.into_iter().find(|role| role.name() == role_name);
-            let role = role.ok_or_else(|| unknown_role(role_name))?;
-            let places: Result<Vec<usize>, _> = wanted.iter().map(|name| place(name, names)).collect();
-            let places = places?;
+            let said = spec.chosen(role_name, wanted);
+            let role = role.ok_or_else(|| unknown_role(&said, role_name))?;
+            let found = |name: &String| {
+                place(name, names).ok_or_else(|| Fault::file(format!("{said}: {}", absent(name, names))))
+            };
+            let places: Vec<usize> = wanted.iter().map(found).collect::<Result<_, _>>()?;
             if places.is_empty() || places.len() > 1 && !role.is_amount() && role != Role::Key {
-                return Err(Fault::file(format!("columns: {role_name} is one column, not {}", places.len())));
+                return Err(Fault::file(format!("{said}: {role_name} is one column, not {}", places.len())));
             }
             columns.entries.push((role, places));
         }
@@ -41,15 +47,16 @@ impl Columns {
                 && !columns.entries.iter().any(|(_, places)| places.contains(&found))
             {
                 columns.entries.push((role, vec![found]));
-                if role == Role::Key && names[found] != "key" {
-                    notes.guess(format!("the key is \"{}\"; columns = {{ key = … }} chooses another", names[found]));
+                if role == Role::Key && names[found] != "key" && spec.key_by.is_empty() {
+                    let choose = spec.choose("key", "…");
+                    notes.guess(format!("the key is \"{}\"; {choose} chooses another", names[found]));
                 }
             }
         }
-        if columns.one(Role::Key).is_none() {
-            notes.guess(
-                "no column is known to be a key, so all requests are of one key; columns = { key = … } chooses one",
-            );
+        if columns.one(Role::Key).is_none() && spec.key_by.is_empty() {
+            let choose = spec.choose("key", "…");
+            notes
+                .guess(format!("no column is known to be a key, so all requests are of one key; {choose} chooses one"));
         }
         Ok(columns)
     }
@@ -66,7 +73,31 @@ impl Columns {
 
     /// Every column that is used.
     pub fn places(&self) -> impl Iterator<Item = usize> {
-        self.entries.iter().flat_map(|(_, places)| places.iter().copied())
+        self.entries.iter().flat_map(|(_, places)| places.iter().copied()).chain(self.own.iter().copied())
+    }
+
+    /// The fields that rows get from them.
+    pub fn fields(&self) -> Fields {
+        let fields = self.entries.iter().filter_map(|(role, _)| role.field());
+        fields.fold(Fields::of(&[Field::Cost]), Fields::with)
+    }
+
+    /// The names of all columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Wants the column `name` as it is; its place in the file and among those that are wanted.
+    pub fn ask(&mut self, name: &str) -> Option<(usize, usize)> {
+        let place = place(name, &self.names)?;
+        self.own.push(place);
+        Some((place, self.own.len() - 1))
+    }
+
+    /// The field that the column `name`, and no other, is read as.
+    pub fn plays(&self, name: &str) -> Option<Field> {
+        let place = place(name, &self.names)?;
+        self.entries.iter().find(|(role, places)| *places == [place] && *role != Role::Time)?.0.field()
     }
 
     /// Fills `row` from the values that `get` gives for each column. A column that is absent is an empty value.
@@ -100,6 +131,9 @@ impl Columns {
                 Role::CacheWrite => row.cache_write_tokens = self.sum(places, "number of tokens", &get)?,
                 Role::Price => row.microusd = self.sum(places, "price", &get)?,
             }
+        }
+        for (slot, place) in self.own.iter().enumerate() {
+            row.put_own(slot, get(*place));
         }
         Ok(())
     }
@@ -140,25 +174,29 @@ fn by_name(role: Role, names: &[(Name, Option<Name>)]) -> Option<usize> {
     ranked.min().map(|(.., at)| at)
 }
 
-fn place(wanted: &str, names: &[String]) -> Result<usize, Box<Fault>> {
+fn place(wanted: &str, names: &[String]) -> Option<usize> {
     let exact = names.iter().position(|name| name == wanted);
     let found = exact.or_else(|| names.iter().position(|name| name.eq_ignore_ascii_case(wanted)));
     let number = || wanted.parse::<usize>().ok().filter(|n| (1..=names.len()).contains(n)).map(|n| n - 1);
-    found.or_else(number).ok_or_else(|| {
-        let near = nearest(wanted, names.iter().map(String::as_str));
-        let near = near.map_or(String::new(), |name| format!("; did you mean \"{name}\"?"));
-        Fault::file(format!("columns: there is no \"{wanted}\"{near} The file has {}", list(names)))
-    })
+    found.or_else(number)
 }
 
-fn unknown_role(name: &str) -> Box<Fault> {
+/// That no column is called `wanted`, and what there is.
+pub(super) fn absent(wanted: &str, names: &[String]) -> String {
+    let near = nearest(wanted, names.iter().map(String::as_str));
+    let near = near.map_or("; the".to_owned(), |name| format!("; did you mean \"{name}\"? The"));
+    format!("there is no \"{wanted}\"{near} file has {}", list(names))
+}
+
+fn unknown_role(said: &str, name: &str) -> Box<Fault> {
     let all = Role::ALL.map(Role::name);
-    let near = nearest(name, all.into_iter()).map_or(String::new(), |near| format!("; did you mean {near}?"));
-    Fault::file(format!("columns: unknown key {name:?}{near} Valid are {}", all.join(", ")))
+    let near =
+        nearest(name, all.into_iter()).map_or("; valid".to_owned(), |near| format!("; did you mean {near}? Valid"));
+    Fault::file(format!("{said}: unknown key {name:?}{near} are {}", all.join(", ")))
 }
 
 /// The name that a typo was meant to be.
-fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(super) fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let distance = |name: &str| strsim::damerau_levenshtein(&wanted.to_lowercase(), &name.to_lowercase());
     names.map(|name| (distance(name), name)).filter(|(d, _)| *d <= 2.max(wanted.len() / 4)).min().map(|(_, name)| name)
 }

@@ -2,6 +2,7 @@
 
 use super::columns::Columns;
 use super::fault::Fault;
+use super::field::{Field, Fields};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::header::{DELIMITERS, Header};
 use super::input::{Head, Input, Progress};
@@ -49,10 +50,10 @@ impl Table {
         let Setup { spec, input: Input { head, reader, progress }, notes } = setup;
         let header = Header::find(&head, spec)?;
         let columns = Columns::find(spec, &header.names, notes)?;
-        let time = columns.one(Role::Time).ok_or_else(|| header.no_time())?;
+        let time = columns.one(Role::Time).ok_or_else(|| header.no_time(spec))?;
         let times = match times {
             Some(times) => times,
-            None => Times::new(&header.names[time], spec.time_unit.as_deref())?,
+            None => Times::new(&header.names[time], spec.time_unit.as_deref())?.named(spec),
         };
         let mut builder = csv::ReaderBuilder::new();
         builder.has_headers(false).flexible(true).delimiter(header.delimiter).buffer_capacity(1 << 16);
@@ -95,6 +96,22 @@ impl Rows for Table {
         }
         self.fill(row).map_err(|fault| fault.at(self.line()))?;
         Ok(true)
+    }
+
+    fn fields(&self) -> Fields {
+        self.columns.fields()
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.columns.names().to_vec()
+    }
+
+    fn ask(&mut self, name: &str) -> Option<usize> {
+        self.columns.ask(name).map(|(_, slot)| slot)
+    }
+
+    fn plays(&self, name: &str) -> Option<Field> {
+        self.columns.plays(name)
     }
 
     fn clock(&self) -> Clock {

@@ -1,6 +1,7 @@
 //! What a log format is: how it is recognised, what its rows mean, and how to read them.
 
 use super::fault::Fault;
+use super::field::{Field, Fields};
 use super::input::{Head, Input};
 use super::row::Row;
 use crate::spec::Trace;
@@ -57,11 +58,19 @@ pub(super) struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    /// Refuses `columns` for a format that has none to choose.
-    pub fn no_columns(&self) -> Result<(), Box<Fault>> {
+    /// Refuses `columns` for the format `name`, which has none to choose.
+    pub fn no_columns(&self, name: &str) -> Result<(), Box<Fault>> {
         match self.spec.columns.first() {
             None => Ok(()),
-            Some((role, _)) => Err(Fault::file(format!("columns: {role} cannot be chosen in this format"))),
+            Some((role, names)) => {
+                let said = self.spec.chosen(role, names);
+                let key_by = self.spec.setting("key-by");
+                let instead =
+                    if role == "key" { format!("; {key_by} makes a key of what it has") } else { String::new() };
+                Err(Fault::file(format!(
+                    "{said}: the format {name} has no columns, so {role} cannot be chosen{instead}"
+                )))
+            }
         }
     }
 }
@@ -80,6 +89,26 @@ pub(super) trait Rows: Send {
 
     /// Whether the row read last ended with the file instead of a line end.
     fn unended(&self) -> bool;
+
+    /// The fields that its rows may have.
+    fn fields(&self) -> Fields {
+        Fields::of(&[Field::Key, Field::Cost])
+    }
+
+    /// Names of the file's own columns, where it has such.
+    fn names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Has the column `name` put into `own` of every row, and says where; `None` where there is no such column.
+    fn ask(&mut self, _name: &str) -> Option<usize> {
+        None
+    }
+
+    /// The field that the column `name` is read as.
+    fn plays(&self, _name: &str) -> Option<Field> {
+        None
+    }
 
     /// What is wrong with a file in which no row was found, good or bad.
     fn nothing(&self) -> String {

@@ -1,6 +1,7 @@
 //! HTTP archives (HAR 1.2), as browsers and proxies save them: one JSON document.
 
 use super::fault::Fault;
+use super::field::{Field, Fields};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::row::Row;
 use super::time::Times;
@@ -57,7 +58,7 @@ struct Har {
 }
 
 fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
-    setup.no_columns()?;
+    setup.no_columns(FORMAT.name)?;
     let archive: Archive =
         serde_json::from_reader(setup.input.reader).map_err(|error| match error.io_error_kind() {
             _ if error.is_eof() => Fault::file("the file is cut off within its JSON document").at(error.line() as u64),
@@ -83,6 +84,10 @@ impl Rows for Har {
         row.method.extend_from_slice(entry.request.method.as_bytes());
         row.status = entry.response.and_then(|response| response.status.try_into().ok()).unwrap_or(0);
         Ok(true)
+    }
+
+    fn fields(&self) -> Fields {
+        Fields::of(&[Field::Key, Field::Cost, Field::Method, Field::Path, Field::Status])
     }
 
     fn clock(&self) -> Clock {

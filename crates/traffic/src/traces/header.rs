@@ -49,7 +49,7 @@ impl Header {
         let is_number = |name: &String| name.parse::<usize>().is_ok();
         let numbered =
             spec.columns.iter().any(|(role, names)| role == Role::Time.name() && names.iter().all(is_number));
-        if numbered { Ok(first.without_names()) } else { Err(first.no_time()) }
+        if numbered { Ok(first.without_names()) } else { Err(first.no_time(spec)) }
     }
 
     fn split(text: &[u8], delimiter: u8) -> Header {
@@ -76,9 +76,10 @@ impl Header {
         Header { names, line: None, comment: false, ..self }
     }
 
-    pub fn no_time(&self) -> Box<Fault> {
+    pub fn no_time(&self, spec: &Trace) -> Box<Fault> {
         let message = format!(
-            "no column is known to be the time; say which with columns = {{ time = \"…\" }} (by name, or by number where there is no header). The first line has {}",
+            "no column is known to be the time; say which with {} (by name, or by number where there is no header). The first line has {}",
+            spec.choose("time", "\"…\""),
             list(&self.names)
         );
         match self.line {

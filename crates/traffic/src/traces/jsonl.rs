@@ -3,6 +3,7 @@
 use super::columns::{Columns, list};
 use super::elements::Elements;
 use super::fault::Fault;
+use super::field::{self, Fields};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::input::Input;
 use super::lines::Lines;
@@ -73,12 +74,13 @@ impl Objects {
         let time = columns.one(Role::Time).ok_or_else(|| {
             let known = list(&names);
             Fault::file(format!(
-                "no field is known to be the time; say which with columns = {{ time = \"a.b\" }}. The file has {known}"
+                "no field is known to be the time; say which with {}. The file has {known}",
+                setup.spec.choose("time", "\"a.b\"")
             ))
         })?;
         let times = match times {
             Some(times) => times,
-            None => Times::new(&names[time], setup.spec.time_unit.as_deref())?,
+            None => Times::new(&names[time], setup.spec.time_unit.as_deref())?.named(setup.spec),
         };
         let mut wanted = Tree::default();
         for place in columns.places() {
@@ -109,6 +111,24 @@ impl Rows for Objects {
         let values = &self.values;
         self.columns.fill(&mut self.times, row, |place| &values[place]).map_err(|fault| fault.at(number))?;
         Ok(true)
+    }
+
+    fn fields(&self) -> Fields {
+        self.columns.fields()
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.columns.names().to_vec()
+    }
+
+    fn ask(&mut self, name: &str) -> Option<usize> {
+        let (place, slot) = self.columns.ask(name)?;
+        self.wanted.insert(&self.columns.names()[place], place);
+        Some(slot)
+    }
+
+    fn plays(&self, name: &str) -> Option<field::Field> {
+        self.columns.plays(name)
     }
 
     fn clock(&self) -> Clock {

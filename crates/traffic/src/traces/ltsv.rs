@@ -2,6 +2,7 @@
 
 use super::columns::{Columns, list};
 use super::fault::Fault;
+use super::field::{Field, Fields};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::http::request_line;
 use super::input::Head;
@@ -76,10 +77,11 @@ fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
     let time = columns.one(Role::Time).ok_or_else(|| {
         let known = list(&labels);
         Fault::file(format!(
-            "no label is known to be the time; say which with columns = {{ time = \"…\" }}. The file has {known}"
+            "no label is known to be the time; say which with {}. The file has {known}",
+            setup.spec.choose("time", "\"…\"")
         ))
     })?;
-    let times = Times::new(&labels[time], setup.spec.time_unit.as_deref())?;
+    let times = Times::new(&labels[time], setup.spec.time_unit.as_deref())?.named(setup.spec);
     let place = |names: &[&str]| labels.iter().position(|label| names.contains(&label.as_str()));
     let (request, took) = (place(&["req", "request"]), place(&["reqtime", "request_time"]));
     let values = vec![Vec::new(); labels.len()];
@@ -115,6 +117,23 @@ impl Rows for Ltsv {
             row.path.extend_from_slice(path);
         }
         Ok(true)
+    }
+
+    fn fields(&self) -> Fields {
+        let fields = self.columns.fields();
+        if self.request.is_some() { fields.with(Field::Method).with(Field::Path) } else { fields }
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.columns.names().to_vec()
+    }
+
+    fn ask(&mut self, name: &str) -> Option<usize> {
+        self.columns.ask(name).map(|(_, slot)| slot)
+    }
+
+    fn plays(&self, name: &str) -> Option<Field> {
+        self.columns.plays(name)
     }
 
     fn clock(&self) -> Clock {

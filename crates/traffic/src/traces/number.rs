@@ -1,6 +1,7 @@
 //! Decimal numbers read from bytes, exactly.
 
 use super::fault::Fault;
+use std::cmp::Ordering;
 
 /// mantissa · 10^exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +81,28 @@ impl Decimal {
             return Some((self.mantissa.checked_mul(ten?)?, !self.cut));
         }
         Some(ten.map_or((0, false), |ten| (self.mantissa / ten, !self.cut && self.mantissa.is_multiple_of(ten))))
+    }
+
+    /// Which of two numbers is the larger; digits that were dropped do not count.
+    pub fn compare(self, other: Decimal) -> Ordering {
+        let sign = |number: Decimal| match (number.mantissa, number.negative) {
+            (0, _) => 0,
+            (_, true) => -1,
+            (_, false) => 1,
+        };
+        let by_sign = sign(self).cmp(&sign(other));
+        if by_sign.is_ne() || self.mantissa == 0 {
+            return by_sign;
+        }
+        let first = |number: Decimal| number.exponent + number.mantissa.ilog10() as i32;
+        let by_size = first(self).cmp(&first(other)).then_with(|| {
+            // Their first digits weigh the same and each has at most 20, so that the shifts fit into 128 bits.
+            let low = self.exponent.min(other.exponent);
+            let whole =
+                |number: Decimal| u128::from(number.mantissa) * 10u128.pow((number.exponent - low).unsigned_abs());
+            whole(self).cmp(&whole(other))
+        });
+        if self.negative { by_size.reverse() } else { by_size }
     }
 }
 
@@ -173,6 +196,33 @@ mod tests {
         ] {
             assert_eq!(amount(text.as_bytes(), "cost").unwrap_err().reason, reason, "{text}");
         }
+    }
+
+    #[test]
+    fn decimals_compare_by_value() {
+        let sorted = [
+            "-1e30",
+            "-2",
+            "-1.5",
+            "0",
+            "1e-300",
+            "0.5",
+            "1",
+            "1.0000000000000000001",
+            "1.5",
+            "9",
+            "10",
+            "1e18",
+            "1e30",
+        ];
+        for (n, a) in sorted.iter().enumerate() {
+            for (m, b) in sorted.iter().enumerate() {
+                let read = |text: &str| decimal(text.as_bytes()).unwrap();
+                assert_eq!(read(a).compare(read(b)), n.cmp(&m), "{a} {b}");
+            }
+        }
+        let equal = |a: &[u8], b: &[u8]| decimal(a).unwrap().compare(decimal(b).unwrap()).is_eq();
+        assert!(equal(b"100", b"1e2") && equal(b"0", b"-0.0") && equal(b"1.50", b"1.5"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! OpenTelemetry spans in the JSON form of OTLP, as the collector's file exporter writes them: documents one after another.
 
 use super::fault::Fault;
+use super::field::{Field, Fields};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::number::{amount, digits};
 use super::row::Row;
@@ -121,7 +122,7 @@ struct Otlp {
 }
 
 fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
-    setup.no_columns()?;
+    setup.no_columns(FORMAT.name)?;
     let documents = serde_json::Deserializer::from_reader(setup.input.reader).into_iter();
     let times = Times::new("startTimeUnixNano", Some("ns"))?;
     Ok(Box::new(Otlp { documents, times, spans: Vec::new(), number: 0, others: 0 }))
@@ -181,6 +182,10 @@ impl Rows for Otlp {
         row.method.extend_from_slice(get(&["http.request.method", "http.method"]).unwrap_or_default().as_bytes());
         row.path.extend_from_slice(get(&["url.path", "http.target", "http.route"]).unwrap_or_default().as_bytes());
         Ok(true)
+    }
+
+    fn fields(&self) -> Fields {
+        Fields::of(&[Field::Key, Field::Cost, Field::Method, Field::Path, Field::Status, Field::Input, Field::Output])
     }
 
     fn clock(&self) -> Clock {

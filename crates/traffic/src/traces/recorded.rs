@@ -181,8 +181,7 @@ pub(super) fn read_within(
         value: None,
         message,
     };
-    let joined = spec.columns.iter().any(|(role, columns)| role == "key" && columns.len() > 1);
-    let mut names = Keys::new(spec.key_normalise, spec.key_prefix, joined);
+    let mut names = Keys::new(spec.key_normalise, spec.key_prefix, spec.joins_keys());
     let mut packing = Packing::new(limits, !spec.as_is);
     let (mut seen, mut numbers) = (Seen::default(), Vec::new());
     let [mut too_many, mut unavailable] = [0, 0];

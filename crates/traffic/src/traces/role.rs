@@ -1,5 +1,6 @@
 //! What a column or field can be, and the names by which it is recognised.
 
+use super::field::Field;
 use super::unit::Unit;
 
 /// What a column can be, with the names it goes by. The first name that a file has wins.
@@ -128,6 +129,24 @@ impl Role {
             Role::Path => &["path", "uri", "requesturi", "url", "endpoint", "clientrequesturi", "clientrequestpath"],
             Role::User => &["remoteuser", "authuser"],
         }
+    }
+
+    /// The field of a row that it fills.
+    pub fn field(self) -> Option<Field> {
+        Some(match self {
+            Role::Time => return None,
+            Role::Key => Field::Key,
+            Role::Cost => Field::Cost,
+            Role::Input => Field::Input,
+            Role::Output => Field::Output,
+            Role::CacheRead => Field::CacheRead,
+            Role::CacheWrite => Field::CacheWrite,
+            Role::Price => Field::Price,
+            Role::Status => Field::Status,
+            Role::Method => Field::Method,
+            Role::Path => Field::Path,
+            Role::User => Field::User,
+        })
     }
 
     /// Whether several columns of this role are added up.

@@ -29,6 +29,8 @@ pub struct Row {
     pub path: Vec<u8>,
     /// Authenticated user.
     pub user: Vec<u8>,
+    /// Values of the columns that a filter or the key asks for, in the order they are asked for.
+    pub(super) own: Vec<Vec<u8>>,
 }
 
 impl Row {
@@ -37,8 +39,17 @@ impl Row {
         for field in [&mut self.key, &mut self.method, &mut self.path, &mut self.user] {
             field.clear();
         }
+        self.own.iter_mut().for_each(Vec::clear);
         (self.at, self.cost, self.status) = (0, 1, 0);
         (self.input_tokens, self.output_tokens) = (0, 0);
         (self.cache_read_tokens, self.cache_write_tokens, self.microusd) = (0, 0, 0);
+    }
+
+    /// Puts the value of a column that is asked for.
+    pub(super) fn put_own(&mut self, slot: usize, value: &[u8]) {
+        if self.own.len() <= slot {
+            self.own.resize_with(slot + 1, Vec::new);
+        }
+        self.own[slot].extend_from_slice(value);
     }
 }

@@ -1,6 +1,7 @@
 //! Server access logs of Amazon S3.
 
 use super::fault::Fault;
+use super::field::{Field, Fields};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::http::{field, request_line, word};
 use super::lines::Lines;
@@ -54,7 +55,7 @@ struct S3 {
 }
 
 fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
-    setup.no_columns()?;
+    setup.no_columns(FORMAT.name)?;
     Ok(Box::new(S3 { lines: Lines::new(setup.input.reader), times: Times::new("time", None)? }))
 }
 
@@ -71,6 +72,10 @@ impl Rows for S3 {
         row.method.extend_from_slice(method);
         row.path.extend_from_slice(path);
         Ok(true)
+    }
+
+    fn fields(&self) -> Fields {
+        Fields::of(&[Field::Key, Field::Cost, Field::Method, Field::Path, Field::Status, Field::User])
     }
 
     fn clock(&self) -> Clock {

@@ -3,7 +3,9 @@
 use super::fault::Fault;
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::input::{self, Input, Progress};
+use super::key_by::KeyBy;
 use super::row::Row;
+use super::sieve::Sieve;
 use super::{FORMATS, format};
 use crate::spec::Trace;
 use crate::{Note, NoteKind, TrafficError};
@@ -27,6 +29,8 @@ pub struct Stream {
     rows: Box<dyn Rows>,
     progress: Progress,
     notes: Notes,
+    sieve: Option<Sieve>,
+    key_by: Option<KeyBy>,
     skip: bool,
     max_bad: Option<u64>,
     skipped: Skipped,
@@ -62,21 +66,30 @@ impl Stream {
             }
             None => {
                 let found = FORMATS.iter().find(|format| (format.detect)(&input.head)).ok_or_else(|| {
-                    let message = format!("the file looks like none of the formats {}; name one with format", names());
+                    let message = format!(
+                        "the file looks like none of the formats {}; name one with {}",
+                        names(),
+                        spec.setting("format")
+                    );
                     Fault::file(message).at(1).value(input.head.first_line())
                 })?;
-                notes.guess(format!("read as {}: {}; format overrides", found.name, found.summary));
+                let setting = spec.setting("format");
+                notes.guess(format!("read as {}: {}; {setting} overrides", found.name, found.summary));
                 found
             }
         };
         let progress = input.progress.clone();
-        let rows = (format.open)(Setup { spec, input, notes: &mut notes })?;
+        let mut rows = (format.open)(Setup { spec, input, notes: &mut notes })?;
+        let sieve = Sieve::new(spec, &mut *rows, format.name)?;
+        let key_by = KeyBy::new(spec, &mut *rows, format.name)?;
         Ok(Stream {
             path: spec.path.clone(),
             format,
             rows,
             progress,
             notes,
+            sieve,
+            key_by,
             skip: spec.skip_bad_rows || spec.max_bad_rows.is_some(),
             max_bad: spec.max_bad_rows,
             skipped: Skipped::default(),
@@ -101,6 +114,12 @@ impl Stream {
             row.reset();
             match self.rows.next(row) {
                 Ok(true) => {
+                    if self.sieve.as_mut().is_some_and(|sieve| !sieve.holds(row)) {
+                        continue;
+                    }
+                    if let Some(key_by) = &mut self.key_by {
+                        key_by.put(row);
+                    }
                     self.good += 1;
                     return Ok(true);
                 }
@@ -130,6 +149,9 @@ impl Stream {
     }
 
     fn no_rows(&self) -> Box<Fault> {
+        if let Some(message) = self.sieve.as_ref().and_then(Sieve::nothing) {
+            return Fault::file(message);
+        }
         match self.skipped.total {
             0 => Fault::file(format!("{} (read as {})", self.rows.nothing(), self.format.name)),
             total => Fault::file(format!("none of the {total} rows can be read: {}", self.skipped.text())),
@@ -166,12 +188,24 @@ impl Stream {
         self.skipped.total
     }
 
+    /// Good rows so far of which the filter does not hold.
+    pub fn filtered(&self) -> u64 {
+        self.sieve.as_ref().map_or(0, Sieve::left_out)
+    }
+
     /// Everything that was assumed, and every row that was left out; complete at the end.
     pub fn into_notes(mut self) -> Vec<Note> {
         self.rows.finish(&mut self.notes);
+        if let Some(key_by) = &self.key_by {
+            key_by.finish(&mut self.notes);
+        }
+        let filtered = self.filtered();
         let mut notes = self.notes.0;
+        if let Some(sieve) = &self.sieve {
+            notes.extend(sieve.note(self.good));
+        }
         if self.skipped.total > 0 {
-            let all = self.good + self.skipped.total;
+            let all = self.good + filtered + self.skipped.total;
             let text = format!("{} of {all} rows left out: {}", self.skipped.total, self.skipped.text());
             notes.push(Note { kind: NoteKind::Skipped, text });
         }

@@ -5,6 +5,7 @@ use super::fault::Fault;
 use super::format::{Clock, Notes};
 use super::number::{Decimal, decimal, digits};
 use super::unit::{EPOCH, Unit};
+use crate::spec::Trace;
 use limiters::Nanos;
 
 /// How the times of a file are written. All rows of a file agree in it.
@@ -19,6 +20,8 @@ enum Notation {
 /// Reads the times of one column.
 pub(super) struct Times {
     column: String,
+    /// What the setting of the unit is called.
+    setting: String,
     unit: Option<Unit>,
     /// Who said the unit.
     said_by: &'static str,
@@ -50,6 +53,7 @@ impl Times {
     pub fn relative(column: &str, unit: Unit) -> Times {
         Times {
             column: column.to_owned(),
+            setting: "time-unit".to_owned(),
             unit: Some(unit),
             said_by: "as the format says",
             clock: Some(Clock::Relative),
@@ -59,6 +63,11 @@ impl Times {
             day: ([0; 10], 0),
             minute: Minute::default(),
         }
+    }
+
+    /// Says settings as `spec` does.
+    pub fn named(self, spec: &Trace) -> Times {
+        Times { setting: spec.setting("time-unit"), ..self }
     }
 
     /// What the times count from; [`Clock::Relative`] until a row said otherwise.
@@ -128,9 +137,10 @@ impl Times {
                 self.unit.unwrap_or(Unit::MS)
             }
             (None, None) if self.notation.is_none() => {
-                return Err(Fault::file(
-                    "the number is too small for a time since 1970, so it may be of any unit; say which with time-unit, one of ns, us, ms and s",
-                ));
+                let setting = &self.setting;
+                return Err(Fault::file(format!(
+                    "the number is too small for a time since 1970, so it may be of any unit; say which with {setting}, one of ns, us, ms and s"
+                )));
             }
             (None, None) => return Err(too_small()),
         };
@@ -173,8 +183,8 @@ impl Times {
             Notation::Number(unit) if self.said_by != "as the format says" => {
                 let from = if self.clock() == Clock::Wall { "1970" } else { "the scenario's start" };
                 notes.guess(format!(
-                    "times in \"{column}\" are read as {} since {from}, {}; time-unit overrides",
-                    unit.name, self.said_by
+                    "times in \"{column}\" are read as {} since {from}, {}; {} overrides",
+                    unit.name, self.said_by, self.setting
                 ));
             }
             _ => {}

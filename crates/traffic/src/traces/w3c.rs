@@ -1,6 +1,7 @@
 //! W3C extended logs, in which a comment names the fields: CloudFront's and IIS's.
 
 use super::fault::Fault;
+use super::field::{Field, Fields as Has};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::lines::Lines;
 use super::number::{decimal, digits};
@@ -54,9 +55,23 @@ impl Fields {
             took: place(b"time-taken"),
         })
     }
+
+    fn has(&self) -> Has {
+        let named = [
+            (Field::Key, self.client),
+            (Field::Status, self.status),
+            (Field::Method, self.method),
+            (Field::Path, self.path),
+            (Field::User, self.user),
+        ];
+        let named = named.iter().filter(|(_, place)| place.is_some());
+        named.fold(Has::of(&[Field::Cost]), |has, (field, _)| has.with(*field))
+    }
 }
 
 struct W3c {
+    /// What the first directive names.
+    has: Has,
     lines: Lines,
     times: Times,
     fields: Option<Fields>,
@@ -67,9 +82,11 @@ struct W3c {
 }
 
 fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
-    setup.no_columns()?;
+    setup.no_columns(FORMAT.name)?;
+    let directives = setup.input.head.lines().filter_map(|(_, line)| Fields::parse(line.strip_prefix(b"#")?));
+    let has = directives.map(|fields| fields.has()).next().unwrap_or_default();
     let (lines, times) = (Lines::new(setup.input.reader), Times::new("date, time", None)?);
-    Ok(Box::new(W3c { lines, times, fields: None, places: Vec::new(), stamp: Vec::new(), moved: 0 }))
+    Ok(Box::new(W3c { has, lines, times, fields: None, places: Vec::new(), stamp: Vec::new(), moved: 0 }))
 }
 
 impl Rows for W3c {
@@ -118,6 +135,10 @@ impl Rows for W3c {
         let user = some(fields.user);
         row.user.extend_from_slice(if user == b"-" { b"" } else { user });
         Ok(true)
+    }
+
+    fn fields(&self) -> Has {
+        self.has
     }
 
     fn clock(&self) -> Clock {

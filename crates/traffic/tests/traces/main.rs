@@ -1,5 +1,6 @@
 //! Recorded files: what is read from each, what is said about it, and how what cannot be read is refused.
 
+mod chosen;
 mod errors;
 mod formats;
 mod handmade;
