@@ -21,7 +21,7 @@ pub fn inspect(args: &InspectArgs) -> Result<(), Problem> {
     if let Some(target) = &args.convert {
         fits(target)?;
     }
-    let file = inspect::load(&trace).map_err(|error| Problem::input(format!("error: {error}")))?;
+    let file = crate::progress::load(&trace)?;
     let found = inspect::inspect(&file, &windows, args.top);
     let mut made = String::new();
     if let Some(folder) = &args.out {

@@ -146,6 +146,7 @@ fn replayed(scenario: &Scenario, args: &RunArgs, seed: u64, folder: Option<&Path
 
 fn advance(bar: &ProgressBar, progress: Progress) {
     match progress {
+        Progress::Reading(reading) => crate::progress::reading(bar, reading),
         Progress::Expected(total) => crate::progress::expect(bar, total),
         Progress::Seen(more) => bar.inc(more),
     }

@@ -7,7 +7,7 @@ use crate::text::{each, one};
 use crate::trace_args;
 use limiters::{Meter, Nanos, Rate};
 use replay::diagnose::valid_values;
-use replay::inspect::{self, Loaded};
+use replay::inspect::Loaded;
 use replay::scenario::words;
 use replay::servers::{self, Setting};
 use replay::size::frontier::{self, FrontierRow, Sides};
@@ -81,7 +81,7 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
     if let Some(target) = &args.write {
         writable(target, &trace)?;
     }
-    let file = inspect::load(&trace).map_err(|error| Problem::input(format!("error: {error}")))?;
+    let file = crate::progress::load(&trace)?;
     let failed = |message: String| Problem::input(format!("error: {message}"));
     let per_key = args.per_key || args.read.key_by.is_some();
     let demand = Demand::of(&file, meter, per_key).map_err(failed)?;

@@ -3,7 +3,7 @@
 use crate::scenario::Scenario;
 use limiters::{Meter, Nanos};
 use traffic::spec::{Pattern, Shape, Trace};
-use traffic::traces::{self, Recorded};
+use traffic::traces::{self, Reading, Recorded};
 use traffic::{Note, NoteKind, Settings, Source, Traffic, TrafficError};
 
 /// Traffic that is ready to run.
@@ -37,15 +37,15 @@ pub struct FileRead {
     pub bytes: u64,
 }
 
-/// Opens the traffic of `scenario` with the draws of `seed`.
+/// Opens the traffic of `scenario` with the draws of `seed`; `watch` hears how far each recorded file was read.
 ///
 /// # Errors
 /// When a recorded file cannot be read, or lies outside the run.
-pub fn open(scenario: &Scenario, seed: u64) -> Result<Opened, TrafficError> {
+pub fn open(scenario: &Scenario, seed: u64, watch: &dyn Fn(Reading)) -> Result<Opened, TrafficError> {
     let mut recorded: Vec<Option<Recorded>> = Vec::new();
     for pattern in &scenario.patterns {
         recorded.push(match &pattern.shape {
-            Shape::Trace(trace) => Some(traces::open(trace)?),
+            Shape::Trace(trace) => Some(traces::open_watched(trace, &mut |reading| watch(reading))?),
             _ => None,
         });
     }

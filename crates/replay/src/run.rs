@@ -28,13 +28,16 @@ pub struct Options<'a> {
     pub overhead: bool,
     /// Folder that receives `decisions.csv`, when decisions are wanted.
     pub decisions: Option<&'a Path>,
-    /// Hears how many more requests every limiter has seen, and at first how many there will be, if that is known.
+    /// Hears how far recorded files are read, then how many requests there will be, if that is known, and how many more of
+    /// them every limiter has seen.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
+    /// So much of a recorded file was read.
+    Reading(traffic::traces::Reading),
     /// About so many requests there will be.
     Expected(Option<u64>),
     /// So many more were seen by every limiter.
@@ -84,7 +87,8 @@ const ENVELOPE_BYTES: usize = 512 << 20;
 /// # Errors
 /// A complete text: what input is at fault and why.
 pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
-    let mut opened = open(scenario, options.seed).map_err(|error| error.to_string())?;
+    let watch = |reading| (options.progress)(Progress::Reading(reading));
+    let mut opened = open(scenario, options.seed, &watch).map_err(|error| error.to_string())?;
     let (start, duration) = (opened.start, opened.duration);
     let mut notes = scenario.notes.clone();
     notes.append(&mut opened.notes);
@@ -220,7 +224,7 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
 /// # Errors
 /// A complete text: what input is at fault and why.
 pub fn planned(scenario: &Scenario) -> Result<(Vec<Entry>, Nanos, Batch), String> {
-    let mut opened = open(scenario, scenario.seed).map_err(|error| error.to_string())?;
+    let mut opened = open(scenario, scenario.seed, &|_| {}).map_err(|error| error.to_string())?;
     let entries = plan::entries(scenario, opened.start, scenario.seed);
     let entries = entries.map_err(|error| format!("{}: {error}", scenario.path.display()))?;
     let ahead = engine::read_ahead(&mut opened.traffic, engine::BATCH).map_err(|error| error.to_string())?;
@@ -262,7 +266,8 @@ fn cast(scenario: &Scenario, traffic: &mut Traffic, seed: u64, span: (Nanos, Nan
 
 /// The worlds without a guard: with everybody, and without rogues where there are others.
 fn twins(scenario: &Scenario, cast: &Cast, options: &Options<'_>, notes: &mut Vec<Note>) -> Result<Vec<Lane>, String> {
-    let mut opened = open(scenario, options.seed).map_err(|error| error.to_string())?;
+    let watch = |reading| (options.progress)(Progress::Reading(reading));
+    let mut opened = open(scenario, options.seed, &watch).map_err(|error| error.to_string())?;
     let traffic = &mut opened.traffic;
     for (client, keys) in cast.clients.iter().zip(&cast.keys) {
         match &client.key {

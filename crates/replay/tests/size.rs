@@ -11,7 +11,8 @@ const WINDOWS: [&str; 4] = ["fixed-window", "sliding-window-log", "sliding-windo
 
 fn recorded(name: &str) -> Loaded {
     let path = format!("{}/../../scenarios/traces/{name}", env!("CARGO_MANIFEST_DIR"));
-    inspect::load(&traffic::spec::Trace { path: path.into(), repeat: 1, ..Default::default() }).unwrap()
+    let spec = traffic::spec::Trace { path: path.into(), repeat: 1, ..Default::default() };
+    inspect::load(&spec, &mut |_| {}).unwrap()
 }
 
 fn requests(name: &str, per_key: bool) -> Demand {

@@ -2,7 +2,7 @@
 
 use limiters::{Batch, Meter, Nanos};
 use traffic::spec::Trace;
-use traffic::traces::{self, Clock, Recorded};
+use traffic::traces::{self, Clock, Reading, Recorded};
 use traffic::{Note, Source, TrafficError};
 
 /// All requests of a recorded file in time order, and what was seen while reading it.
@@ -39,12 +39,12 @@ pub struct Loaded {
     pub has: (bool, bool),
 }
 
-/// Reads a file to its end. A trace that is repeated is loaded as often.
+/// Reads a file to its end. A trace that is repeated is loaded as often. `watch` hears how far it was read.
 ///
 /// # Errors
 /// See [`traces::open`].
-pub fn load(spec: &Trace) -> Result<Loaded, TrafficError> {
-    let recorded = traces::open(spec)?;
+pub fn load(spec: &Trace, watch: &mut dyn FnMut(Reading)) -> Result<Loaded, TrafficError> {
+    let recorded = traces::open_watched(spec, watch)?;
     let Recorded { skipped, span, resolution, largest_burst, bytes_read: bytes, .. } = recorded;
     let (keys, duration) = (recorded.keys, recorded.duration());
     let clock = if recorded.start.is_some() { Clock::Wall } else { Clock::Relative };
