@@ -252,3 +252,25 @@ fn a_build_without_the_page_says_which_feature_it_needs() {
     assert_eq!(status, 2);
     assert!(errors.contains("--features serve"), "{errors}");
 }
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_nothing_behind() {
+    let out = TempDir::new().expect("a temporary folder");
+    let mut running = std::process::Command::new(env!("CARGO_BIN_EXE_workbench"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["run", "scenarios/bench/billion.toml", "--quiet", "--no-overhead", "--out"])
+        .arg(out.path())
+        .spawn()
+        .expect("the command starts");
+    let entries = || fs::read_dir(out.path()).expect("the folder is there").count();
+    let begun = std::time::Instant::now();
+    while entries() == 0 {
+        assert!(begun.elapsed().as_secs() < 60, "nothing was begun");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let kill = std::process::Command::new("kill").args(["-INT", &running.id().to_string()]).status();
+    assert!(kill.expect("kill is there").success());
+    let status = running.wait().expect("it ends");
+    assert_eq!((status.code(), entries()), (Some(130), 0));
+}

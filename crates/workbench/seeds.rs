@@ -1,6 +1,7 @@
 //! Several seeds: `seeds.csv` with every seed's row, and median and spread for people.
 
 use replay::rows::SummaryRow;
+use report::number::amount;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -49,6 +50,8 @@ impl<'a> Seeds<'a> {
             let (low, middle, high) = of(&|row| row.admitted_ratio.unwrap_or(0.0) * 100.0);
             let admitted = format!("{middle:.2} ({low:.2} to {high:.2})");
             let (low, middle, high) = of(&|row| row.peak_window as f64);
+            let meter = self.rows.iter().find(|row| row.limiter == limiter).map_or("", |row| row.meter.as_str());
+            let [low, middle, high] = [low, middle, high].map(|peak| amount(peak as u64, meter));
             let _ = writeln!(text, "  {comparison:<16} {limiter:<26} {admitted:<34} {middle} ({low} to {high})");
         }
         text.push_str(&self.money());

@@ -23,4 +23,6 @@ mod summarise;
 pub mod world;
 
 pub use open::{FileRead, Opened, open};
+pub use traffic::words;
+
 pub use run::{Options, Progress, Run, planned, run, usual_windows};

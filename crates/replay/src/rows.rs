@@ -109,6 +109,11 @@ pub struct SummaryRow {
     pub attempts_peak_to_mean: Option<f64>,
     /// Where the guard stands: `rate: tool, cap: turn`.
     pub guard_place: String,
+    /// What permits are: `requests`, `spend` (micro-dollars), or a kind of tokens.
+    pub meter: String,
+    /// `per-key` where each key has a limiter of its own, and then peak_window is of the busiest key, peak_tenth of all
+    /// keys together; else `global`.
+    pub scope: String,
 }
 
 /// `clients.csv`: limiter × population. The limiter `none` is the world without a guard.
@@ -297,6 +302,7 @@ pub fn kind(kind: traffic::NoteKind) -> &'static str {
         traffic::NoteKind::Guess => "guess",
         traffic::NoteKind::Skipped => "skipped",
         traffic::NoteKind::Warning => "warning",
+        traffic::NoteKind::Fact => "note",
     }
 }
 

@@ -18,7 +18,7 @@ use limiters::{Batch, Nanos, Quota};
 use rayon::prelude::*;
 use std::path::Path;
 use traffic::clients::spec::Key;
-use traffic::{Note, NoteKind, Source, Traffic};
+use traffic::{Note, NoteKind, Source, Traffic, words};
 
 /// What a run is asked for beside its scenario.
 pub struct Options<'a> {
@@ -358,10 +358,12 @@ fn rivals(
     let curve_seen: usize = short.iter().map(Batch::len).sum();
     if curve_seen < seen || seen == SAMPLE {
         let text = format!(
-            "equal-guarantee parameters were chosen on the first {seen} requests, the curve on the first {curve_seen}"
+            "equal-guarantee parameters were chosen on the first {} requests, the curve on the first {}",
+            words::count(seen as u64),
+            words::count(curve_seen as u64)
         );
         // The curve is a shape; the parameters are what the first table stands on.
-        let kind = if seen == SAMPLE { NoteKind::Warning } else { NoteKind::Guess };
+        let kind = if seen == SAMPLE { NoteKind::Warning } else { NoteKind::Fact };
         notes.push(Note { kind, text });
     }
     let quota = scenario.quota.quota;

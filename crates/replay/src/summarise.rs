@@ -96,6 +96,8 @@ pub fn rows(entry: &Entry, lane: &Lane, context: &Context<'_>) -> Rows {
         state_bytes: lane.gate().state_bytes() as u64,
         live_keys_max: lane.gate().max_live_keys() as u64,
         tokens_lost: tokens_lost(entry, lane, context.end),
+        meter: entry.meter.name().into(),
+        scope: if entry.per_key { "per-key" } else { "global" }.into(),
         ..SummaryRow::default()
     };
     let mut violations = Vec::new();

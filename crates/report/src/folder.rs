@@ -4,6 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use replay::rows::SummaryRow;
 
@@ -12,6 +13,20 @@ use crate::{Error, figures};
 
 /// Distinguishes the folders one process fills at the same time.
 static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// Folders that are being filled, for [`discard_unfinished`].
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes every folder that is being filled. For a process that is told to end at once: no report that stood anywhere is
+/// touched, and nothing half-written is left behind. Whoever begins or ends another folder afterwards waits for ever.
+pub fn discard_unfinished() {
+    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+    for partial in unfinished.drain(..) {
+        // There is nobody left to tell.
+        let _ = fs::remove_dir_all(partial);
+    }
+    std::mem::forget(unfinished);
+}
 
 /// The names a report may have besides its CSV files and figures.
 const OTHER_FILES: &[&str] = &["scenario.toml", "run.json", "decisions.csv", "seeds.csv", "README.md", "report.html"];
@@ -46,8 +61,12 @@ impl Folder {
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let (partial, aside) = (sibling("partial", number), sibling("old", number));
+            let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
             match fs::create_dir(&partial) {
-                Ok(()) => return Ok(Self { place, partial, aside }),
+                Ok(()) => {
+                    unfinished.push(partial.clone());
+                    return Ok(Self { place, partial, aside });
+                }
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(Error::at(&parent, error)),
             }
@@ -96,6 +115,7 @@ impl Drop for Folder {
     fn drop(&mut self) {
         // After a commit there is nothing to remove; after a failure there is nobody left to tell.
         let _ = fs::remove_dir_all(&self.partial);
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|partial| *partial != self.partial);
     }
 }
 

@@ -193,14 +193,34 @@ fn provenance(out: &mut String, report: &Report) {
     out.push_str("</tbody>\n</table></div>\n");
 }
 
-/// Escaped text in which `code` between backquotes is set as code.
+/// Escaped text in which `code` between backquotes is set as code, and *words* between asterisks are emphasised.
 fn prose(text: &str) -> String {
     let mut out = String::new();
     for (i, part) in text.split('`').enumerate() {
-        let part = escape(part);
-        out.push_str(&if i % 2 == 1 { format!("<code>{part}</code>") } else { part });
+        out.push_str(&if i % 2 == 1 { format!("<code>{}</code>", escape(part)) } else { emphasis(part) });
     }
     out
+}
+
+/// Escaped text with emphasis; an asterisk that stands alone, or next to a space on its inner side, is itself.
+fn emphasis(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('*') {
+        out.push_str(&escape(before));
+        let inner = after.split_once('*').filter(|(inner, _)| !inner.is_empty() && inner.trim() == *inner);
+        match inner {
+            Some((inner, behind)) => {
+                out.push_str(&format!("<em>{}</em>", escape(inner)));
+                rest = behind;
+            }
+            None => {
+                out.push('*');
+                rest = after;
+            }
+        }
+    }
+    out + &escape(rest)
 }
 
 /// Text that means itself in HTML and SVG, also inside an attribute.
@@ -217,4 +237,15 @@ pub fn escape(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_has_code_and_emphasis_and_nothing_else() {
+        assert_eq!(prose("*no* `a*b` <c> *d & e*"), "<em>no</em> <code>a*b</code> &lt;c&gt; <em>d &amp; e</em>");
+        assert_eq!(prose("2 * 3 * 4, a * b"), "2 * 3 * 4, a * b");
+    }
 }

@@ -22,7 +22,7 @@ mod terminal;
 mod write;
 
 pub use error::Error;
-pub use folder::{Folder, is_report};
+pub use folder::{Folder, discard_unfinished, is_report};
 pub use json::value as to_json;
 pub use metrics::{Better, Entry, METRICS, Metric, Section, sections};
 pub use report::Report;

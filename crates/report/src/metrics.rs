@@ -55,22 +55,27 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "permits",
-        meaning: "permits admitted, and their share of all permits asked for",
+        meaning: "permits admitted, and their share of all permits asked for; dollars where a guard counts money",
         better: Better::Higher,
         main: Some(2),
         value: |e| (e.row.offered_permits != e.row.requests).then_some(e.row.admitted_permits as f64),
         text: |e| match e.row.offered_permits != e.row.requests {
-            true => with_share(e.row.admitted_permits, e.row.offered_permits),
+            true => format!(
+                "{} ({})",
+                number::amount(e.row.admitted_permits, &e.row.meter),
+                number::share(e.row.admitted_permits, e.row.offered_permits)
+            ),
             false => String::new(),
         },
     },
     Metric {
         name: "peak seen / can reach",
-        meaning: "most permits started in any window in this run / most that can start in one on any traffic (–: no proven bound)",
+        meaning: "most permits started in any window in this run / most that can start in one on any traffic (–: no proven bound); \
+                  of the busiest key where each has its own limiter",
         better: Better::Neither,
         main: Some(1),
         value: |e| Some(e.row.peak_window as f64),
-        text: |e| seen(e.row.peak_window, e.row.peak_window_bound),
+        text: |e| seen(e.row.peak_window, e.row.peak_window_bound, &e.row.meter),
     },
     Metric {
         name: "refused",
@@ -113,7 +118,7 @@ pub const METRICS: &[Metric] = &[
         better: Better::Lower,
         main: None,
         value: |e| Some(e.row.over_admitted as f64),
-        text: |e| number::count(e.row.over_admitted),
+        text: |e| number::amount(e.row.over_admitted, &e.row.meter),
     },
     Metric {
         name: "falsely refused",
@@ -125,11 +130,15 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "peak in W/10",
-        meaning: "most permits started in any tenth of a window: seen / can reach",
+        meaning: "most permits started in any tenth of a window: seen / can reach; –: each key has its own limiter",
         better: Better::Neither,
         main: None,
-        value: |e| Some(e.row.peak_tenth as f64),
-        text: |e| seen(e.row.peak_tenth, e.row.peak_tenth_bound),
+        value: |e| (e.row.scope != "per-key").then_some(e.row.peak_tenth as f64),
+        text: |e| match e.row.scope.as_str() {
+            // What was measured is of all keys together, which no limiter promised anything about.
+            "per-key" => "–".to_owned(),
+            _ => seen(e.row.peak_tenth, e.row.peak_tenth_bound, &e.row.meter),
+        },
     },
     Metric {
         name: "sigma",
@@ -137,7 +146,7 @@ pub const METRICS: &[Metric] = &[
         better: Better::Neither,
         main: None,
         value: |e| Some(e.row.sigma as f64),
-        text: |e| number::count(e.row.sigma),
+        text: |e| number::amount(e.row.sigma, &e.row.meter),
     },
     Metric {
         name: "first refusal",
@@ -309,8 +318,9 @@ fn with_share(part: u64, whole: u64) -> String {
     }
 }
 
-fn seen(seen: u64, bound: Option<u64>) -> String {
-    format!("{} / {}", number::count(seen), bound.map_or_else(|| "–".to_owned(), number::count))
+fn seen(seen: u64, bound: Option<u64>, meter: &str) -> String {
+    let bound = bound.map_or_else(|| "–".to_owned(), |bound| number::amount(bound, meter));
+    format!("{} / {bound}", number::amount(seen, meter))
 }
 
 fn time(ns: Option<u64>, none: &str) -> String {

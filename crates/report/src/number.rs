@@ -1,5 +1,7 @@
 //! Numbers as people read them: 1,234, 49.5 %, 12.3 ms.
 
+pub use replay::words::count;
+
 /// Micro-dollars as dollars and cents; below a dollar with up to four decimals.
 pub fn dollars(micro: u64) -> String {
     if micro < 1_000_000 && !micro.is_multiple_of(10_000) {
@@ -9,17 +11,9 @@ pub fn dollars(micro: u64) -> String {
     format!("${}.{:02}", count((cents / 100) as u64), cents % 100)
 }
 
-/// Whole number with a comma between thousands.
-pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+/// An amount of what `meter` counts: dollars for money, which is counted in micro-dollars, else a whole number.
+pub fn amount(value: u64, meter: &str) -> String {
+    if meter == "spend" { dollars(value) } else { count(value) }
 }
 
 /// Share of a whole as a percentage. One decimal; what is not quite none or all never reads 0 % or 100 %.

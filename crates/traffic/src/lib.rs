@@ -36,6 +36,7 @@ mod own_form;
 mod pattern;
 pub mod spec;
 pub mod traces;
+pub mod words;
 
 pub use arrivals::{ArrivalPattern, PATTERNS};
 pub use merge::Traffic;
@@ -128,6 +129,8 @@ pub enum NoteKind {
     Skipped,
     /// Something that makes figures less trustworthy.
     Warning,
+    /// How something was done, where that is no guess.
+    Fact,
 }
 
 /// Why traffic cannot be had.

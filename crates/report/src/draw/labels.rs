@@ -124,7 +124,8 @@ impl Lines<'_> {
                 let points: Vec<_> = line.points.iter().map(|&(x, y)| frame.at(x, y)).collect();
                 canvas.line(&points, line.ink, 2.2, line.dash);
                 if points.len() <= 24 {
-                    points.iter().for_each(|&point| canvas.mark(point, Mark::Disc, 2.6, line.ink));
+                    let radius = if points.len() == 1 { 5.0 } else { 2.6 };
+                    points.iter().for_each(|&point| canvas.mark(point, Mark::Disc, radius, line.ink));
                 }
             }
             if shown.is_empty() {
@@ -205,7 +206,12 @@ fn tag(
         let middle = y + height_of(&labels[i]) / 2.0;
         let first = middle - (labels[i].len() - 1) as f64 * step / 2.0;
         let (from, start) = (end(line), frame.area.right() + 3.0);
-        canvas.line(&[from, (start.max(from.0), from.1), (x - 5.0, middle)], line.ink, 1.2, Dash::Solid);
+        let way = [from, (start.max(from.0), from.1), (x - 5.0, middle)];
+        // What leads from a point to its name must not look like a line of data.
+        match line.points.len() {
+            1 => canvas.line(&way, Ink::Muted, 1.0, Dash::Dots),
+            _ => canvas.line(&way, line.ink, 1.2, Dash::Solid),
+        }
         for (k, text) in labels[i].iter().enumerate() {
             canvas.text((x, first + k as f64 * step), text, Font::BODY, Ink::Text, Align::Left);
         }

@@ -23,6 +23,8 @@ pub const FIGURE: Figure = Figure {
 
 /// A proven worst bill is drawn up to so many times the dearest night.
 const WORST_SHOWN: u64 = 4;
+/// Bills that differ by more than this factor are drawn on a logarithmic axis.
+const WIDE: f64 = 30.0;
 
 fn seeds(rows: &[BillRow]) -> usize {
     let mut seeds: Vec<u64> = rows.iter().map(|row| row.seed).collect();
@@ -60,12 +62,15 @@ fn draw(report: &Report) -> String {
         })
         .collect();
     let worst = rows.iter().filter_map(|row| row.worst_microusd).filter(|&worst| near(worst));
-    let most = rows.iter().map(|row| row.spent_microusd).chain(worst).map(|bill| bill as f64 / 1e6);
+    let all: Vec<f64> = rows.iter().map(|row| row.spent_microusd).chain(worst).map(|bill| bill as f64 / 1e6).collect();
+    let (least, most) = (all.iter().copied().fold(f64::INFINITY, f64::min), all.iter().copied().fold(0.0, f64::max));
+    // On an even axis the dearest guard would press all others against its beginning.
+    let wide = least > 0.0 && most > least * WIDE;
     Lines {
         head: Head { title: FIGURE.title, lead: FIGURE.answers.to_owned(), legend: Vec::new() },
-        x_name: "dollars spent in the run",
+        x_name: if wide { "dollars spent in the run (logarithmic)" } else { "dollars spent in the run" },
         y_name: "share of seeds",
-        x: Scale::from_zero(most, Unit::Amount),
+        x: if wide { Scale::log(all, Unit::Amount) } else { Scale::from_zero(all, Unit::Amount) },
         y: Scale::linear(0.0, 1.0, Unit::Percent),
         lines: merge(lines),
         guide: None,

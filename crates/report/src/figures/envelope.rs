@@ -1,6 +1,6 @@
 //! Most permits in any window of a length, measured and proven, on logarithmic axes.
 
-use replay::rows::EnvelopeRow;
+use replay::rows::{EnvelopeRow, SummaryRow};
 
 use super::Figure;
 use crate::draw::frame::{Head, Sign};
@@ -27,24 +27,41 @@ fn draw(report: &Report) -> String {
     let rows = near(&report.tables.envelope, quota);
     let quota_count = quota.map(|(limit, _)| limit as f64);
     let heights = rows.iter().flat_map(|row| [row.measured_permits as f64, row.bound_permits.unwrap_or(0) as f64]);
+    let by_key = |entry: &SummaryRow| entry.scope == "per-key";
+    // The limit is a promise to each key, and of permits: no mark for all keys together, nor for money.
+    let marked = |entry: &SummaryRow| !by_key(entry) && entry.meter != "spend";
     let panels = entries.iter().map(|entry| {
-        let can = entry.peak_window_bound.map_or_else(|| "no bound".to_owned(), number::brief);
-        (report::label(&entry.limiter, &entry.comparison), format!("{} / {can}", number::brief(entry.peak_window)))
+        let amount = |value| match entry.meter.as_str() {
+            "spend" => number::dollars(value),
+            _ => number::brief(value),
+        };
+        let can = entry.peak_window_bound.map_or_else(|| "no bound".to_owned(), amount);
+        (report::label(&entry.limiter, &entry.comparison), format!("{} / {can}", amount(entry.peak_window)))
     });
-    let mut legend = vec![
-        (Sign::Line(Ink::Admitted, Dash::Solid), "seen in this run".to_owned()),
-        (Sign::Line(Ink::Bound, Dash::Long), "proven bound".to_owned()),
-    ];
+    let mut legend = vec![(Sign::Line(Ink::Admitted, Dash::Solid), "seen in this run".to_owned())];
+    if rows.iter().any(|row| row.bound_permits.is_some()) {
+        legend.push((Sign::Line(Ink::Bound, Dash::Long), "proven bound".to_owned()));
+    }
     let mut foot = String::new();
     if let Some((limit, window)) = quota {
         let (limit, window) = (number::count(limit), number::duration(window as f64));
-        legend.push((Sign::Line(Ink::Muted, Dash::Dots), format!("limit: {limit} in {window}")));
+        if entries.iter().any(|entry| marked(entry)) {
+            legend.push((Sign::Line(Ink::Muted, Dash::Dots), format!("limit: {limit} in {window}")));
+        }
         foot = format!("At each panel's right: most seen in any {window} / most that can ever pass in {window}.");
     }
+    if entries.iter().any(|entry| by_key(entry)) {
+        foot.push_str(
+            " Where each key has its own limiter, these are of \
+             the busiest key and the line is of all keys together, to which no limit applies.",
+        );
+    }
+    let money = entries.iter().any(|entry| entry.meter == "spend");
+    let y_name = if money { "most permits, or micro-dollars" } else { "most permits in any such window" };
     Grid {
         head: Head { title: FIGURE.title, lead: FIGURE.answers.to_owned(), legend },
         x_name: "length of the window",
-        y_name: "most permits in any such window".to_owned(),
+        y_name: y_name.to_owned(),
         x: Scale::log(rows.iter().map(|row| row.tau_ns as f64), Unit::Time),
         y: Scale::log(heights.chain(quota_count), Unit::Amount),
         panels: panels.collect(),
@@ -58,7 +75,7 @@ fn draw(report: &Report) -> String {
             let mut own: Vec<_> =
                 rows.iter().filter(|row| row.limiter == entry.limiter && row.comparison == entry.comparison).collect();
             own.sort_by_key(|row| row.tau_ns);
-            if let Some((limit, window)) = quota {
+            if let Some((limit, window)) = quota.filter(|_| marked(entry)) {
                 let (x, y) = frame.at(window as f64, limit as f64);
                 canvas.line(&[(x, frame.area.y), (x, frame.area.bottom())], Ink::Muted, 1.0, Dash::Dots);
                 canvas.line(&[(frame.area.x, y), (frame.area.right(), y)], Ink::Muted, 1.0, Dash::Dots);

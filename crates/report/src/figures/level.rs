@@ -40,7 +40,10 @@ fn draw(report: &Report) -> String {
         x: bins::time(report),
         y: Scale::from_zero(curves.iter().flatten().map(|&(_, level)| level), Unit::Amount),
         panels: entries.iter().map(|entry| (report::label(&entry.limiter, &entry.comparison), String::new())).collect(),
-        foot: String::new(),
+        foot: match entries.iter().any(|entry| entry.scope == "per-key") {
+            true => "Where each key has a limiter of its own, the first key's is shown.".to_owned(),
+            false => String::new(),
+        },
         file: "timeline.csv",
     }
     .draw(
