@@ -102,7 +102,8 @@ pub struct ReadArgs {
     /// Format of the file [default: recognised from its content]; see `workbench list formats`
     #[arg(long, value_name = "NAME")]
     pub format: Option<String>,
-    /// Which column or field is what: time=TIMESTAMP, key=user, cost=tokens (several: cost=in+out)
+    /// Which column or field is what: time=TIMESTAMP, key=user, cost=tokens (several: cost=in+out). Of totals, requests=…
+    /// is how many there are, end=… the end of the interval
     #[arg(long, value_name = "ROLE=COLUMN")]
     pub column: Vec<String>,
     /// Count only rows of which this holds: 'path ~ "^/api/" and status != 304'. Fields: method, path, status, user, key,
@@ -114,6 +115,11 @@ pub struct ReadArgs {
     /// columns of the file
     #[arg(long, value_name = "PARTS")]
     pub key_by: Option<String>,
+    /// Rows are totals of a minute, an hour or a day, as usage exports have them: spread each evenly over its interval.
+    /// --spread=false takes each row as one request, whatever it looks like [default: rows that look like totals are an
+    /// error]
+    #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub spread: Option<bool>,
     /// Unit of numeric times: ns, us, ms or s [default: recognised, and said]
     #[arg(long, value_name = "UNIT")]
     pub time_unit: Option<String>,
@@ -136,6 +142,7 @@ impl ReadArgs {
             ("--column", !self.column.is_empty()),
             ("--where", self.filter.is_some()),
             ("--key-by", self.key_by.is_some()),
+            ("--spread", self.spread.is_some()),
             ("--time-unit", self.time_unit.is_some()),
             ("--key-normalise", self.key_normalise.is_some()),
             ("--skip-bad-rows", self.skip_bad_rows),

@@ -23,6 +23,10 @@ pub fn read(path: &Path, args: &ReadArgs, flag: &str) -> Result<Trace, Problem> 
     if path.as_os_str() != "-" && !path.exists() {
         return Err(Problem::input(format!("error: {flag}{}: no such file", path.display())));
     }
+    if path.is_dir() {
+        let shown = path.display();
+        return Err(Problem::input(format!("error: {flag}{shown}: this is a directory; name a file in it")));
+    }
     let formats: Vec<&str> = traffic::traces::FORMATS.iter().map(|format| format.name).collect();
     let columns: Vec<_> = args.column.iter().map(|column| role(column)).collect::<Result<_, _>>()?;
     let mut key_by = Vec::new();
@@ -51,6 +55,7 @@ pub fn read(path: &Path, args: &ReadArgs, flag: &str) -> Result<Trace, Problem> 
         max_bad_rows: args.max_bad_rows,
         filter: args.filter.clone(),
         key_by,
+        spread: args.spread,
         said: Said::Flags,
         ..Trace::default()
     })
@@ -59,7 +64,7 @@ pub fn read(path: &Path, args: &ReadArgs, flag: &str) -> Result<Trace, Problem> 
 /// The flags as a shell takes them, each with a space before it.
 pub fn written(args: &ReadArgs) -> String {
     let mut text = String::new();
-    let mut say = |flag: &str, value: &str| {
+    let say = |text: &mut String, flag: &str, value: &str| {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+.,/:".contains(c);
         let value = match value.chars().all(plain) {
             true => value.to_owned(),
@@ -67,7 +72,7 @@ pub fn written(args: &ReadArgs) -> String {
         };
         text.push_str(&format!(" {flag} {value}"));
     };
-    args.column.iter().for_each(|column| say("--column", column));
+    args.column.iter().for_each(|column| say(&mut text, "--column", column));
     for (flag, value) in [
         ("--format", &args.format),
         ("--where", &args.filter),
@@ -75,10 +80,15 @@ pub fn written(args: &ReadArgs) -> String {
         ("--time-unit", &args.time_unit),
         ("--key-normalise", &args.key_normalise),
     ] {
-        value.iter().for_each(|value| say(flag, value));
+        value.iter().for_each(|value| say(&mut text, flag, value));
+    }
+    match args.spread {
+        Some(true) => text.push_str(" --spread"),
+        Some(false) => text.push_str(" --spread=false"),
+        None => {}
     }
     if let Some(most) = args.max_bad_rows {
-        say("--max-bad-rows", &most.to_string());
+        say(&mut text, "--max-bad-rows", &most.to_string());
     }
     if args.skip_bad_rows {
         text.push_str(" --skip-bad-rows");

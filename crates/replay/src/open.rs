@@ -50,7 +50,13 @@ pub fn open(scenario: &Scenario, seed: u64, watch: &dyn Fn(Reading)) -> Result<O
         });
     }
     let files: Vec<FileRead> = recorded.iter().flatten().map(file_read).collect();
-    let mut notes: Vec<Note> = recorded.iter().flatten().flat_map(|file| file.notes.clone()).collect();
+    let several = files.len() > 1;
+    let mut notes: Vec<Note> = Vec::new();
+    for file in recorded.iter().flatten() {
+        // Of several files, a note says which one it is about.
+        let place = if several { format!("{}: ", file.path.display()) } else { String::new() };
+        notes.extend(file.notes.iter().map(|note| Note { text: format!("{place}{}", note.text), ..note.clone() }));
+    }
     let first = recorded.iter().flatten().filter_map(|file| file.start).min();
     let start = scenario.start.or(first).unwrap_or(0);
     let ends =

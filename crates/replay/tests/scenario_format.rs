@@ -84,6 +84,7 @@ fn every_key_of_every_pattern() {
         columns = { time = "TIMESTAMP", cost = ["in", "out"] }
         where = 'column("zone") = "eu"'
         key-by = ["user", "path"]
+        spread = true
         time-unit = "ms"
         time-scale = 0.5
         repeat = 2
@@ -115,6 +116,7 @@ fn every_key_of_every_pattern() {
         max_bad_rows: Some(10),
         filter: Some("column(\"zone\") = \"eu\"".into()),
         key_by: vec!["user".into(), "path".into()],
+        spread: Some(true),
         said: traffic::spec::Said::Scenario,
     };
     let (start, end) = (0, None);

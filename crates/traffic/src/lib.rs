@@ -164,8 +164,13 @@ impl TrafficError {
 impl std::fmt::Display for TrafficError {
     /// `path:line: column "tokens": what is wrong (read "abc")`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if let Some(path) = &self.path {
-            write!(f, "{}:", path.display())?;
+        // Standard input is named by the message where that is about all of it.
+        let named = |path: &&PathBuf| path.as_os_str() != "-" || !self.message.starts_with("standard input ");
+        if let Some(path) = self.path.as_ref().filter(named) {
+            match path.to_str() {
+                Some("-") => write!(f, "standard input:")?,
+                _ => write!(f, "{}:", path.display())?,
+            }
             if let Some(line) = self.line {
                 write!(f, "{line}:")?;
             }

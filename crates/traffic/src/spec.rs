@@ -146,6 +146,9 @@ pub struct Trace {
     /// Parts of a row that together are its key: `key` (or `client`), `user`, `method`, `path` (without its query),
     /// `status`, and columns of the file. Empty: the format's own key.
     pub key_by: Vec<String>,
+    /// Whether rows are totals that are spread evenly over their interval; when absent, rows that look like totals are an
+    /// error.
+    pub spread: Option<bool>,
     /// Who says all this, and how errors name it.
     pub said: Said,
 }

@@ -458,6 +458,13 @@ pub(crate) const PATTERNS: &[(&str, Section)] = &[
                     "the format's own key",
                     "what together is the key: key, user, method, path (without its query), status, or columns of the file"
                 ),
+                may(
+                    "spread",
+                    Takes::Flag,
+                    "false; rows that look like totals are an error",
+                    "true: each row is a total of a minute, an hour, a day … and is spread evenly over it; false: each is one \
+                     request, whatever it looks like"
+                ),
                 may("time-unit", Takes::Choice(&["ns", "us", "ms", "s"]), "guessed, and said", "unit of numeric times"),
                 may("time-scale", Takes::Decimal { above: 0.0, or_equal: false }, "1.0", "gaps are multiplied by it"),
                 may("repeat", Takes::Whole { min: 1, max: 1_000_000 }, "1", "how many times the file is played"),

@@ -199,7 +199,10 @@ fn trace(table: &Table<'_>, path: &Path, is_there: &dyn Fn(&Path) -> bool) -> Op
         }
         let resolved = path.parent().unwrap_or(Path::new("")).join(&named);
         if is_there(&resolved) {
-            return Ok(resolved);
+            return match resolved.is_dir() {
+                true => Err(Problem::new(format!("{} is a directory", resolved.display())).note("name a file in it")),
+                false => Ok(resolved),
+            };
         }
         Err(Problem::new(format!("there is no file {}", resolved.display()))
             .note("a relative path is seen from the scenario's folder"))
@@ -221,6 +224,7 @@ fn trace(table: &Table<'_>, path: &Path, is_there: &dyn Fn(&Path) -> bool) -> Op
         table.wrong("key-by", Problem::new("the key is chosen twice: `columns` has a `key` too"));
     }
     let filter = filter(table);
+    let spread = table.get("spread", read::flag);
     let skip_bad_rows = table.get("skip-bad-rows", read::flag).unwrap_or(false);
     let max_bad_rows = table.get("max-bad-rows", read::whole);
     if key_prefix.is_some() && key_normalise == KeyNormalise::None {
@@ -244,6 +248,7 @@ fn trace(table: &Table<'_>, path: &Path, is_there: &dyn Fn(&Path) -> bool) -> Op
         max_bad_rows,
         filter,
         key_by,
+        spread,
         said: Said::Scenario,
     })
 }

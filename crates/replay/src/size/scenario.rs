@@ -76,6 +76,9 @@ fn trace(trace: &Trace) -> String {
     if !trace.key_by.is_empty() {
         line("key-by", format!("[{}]", trace.key_by.iter().map(|name| text(name)).collect::<Vec<_>>().join(", ")));
     }
+    if let Some(spread) = trace.spread {
+        line("spread", spread.to_string());
+    }
     if let Some(unit) = &trace.time_unit {
         line("time-unit", text(unit));
     }

@@ -110,8 +110,6 @@ struct Agent {
     read: bool,
     merged: u64,
     others: u64,
-    cache_read: u64,
-    cache_write: u64,
 }
 
 fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
@@ -127,8 +125,6 @@ fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
         read: false,
         merged: 0,
         others: 0,
-        cache_read: 0,
-        cache_write: 0,
     }))
 }
 
@@ -199,8 +195,6 @@ impl Rows for Agent {
         (row.input_tokens, row.output_tokens) = (usage.input, usage.output);
         (row.cache_read_tokens, row.cache_write_tokens) = (usage.cache_read, usage.cache_write);
         row.microusd = microusd;
-        self.cache_read = self.cache_read.saturating_add(usage.cache_read);
-        self.cache_write = self.cache_write.saturating_add(usage.cache_write);
         Ok(true)
     }
 
@@ -238,12 +232,6 @@ impl Rows for Agent {
         }
         if self.others > 0 {
             notes.guess(format!("{} lines say nothing of tokens and are no requests", self.others));
-        }
-        if self.cache_read + self.cache_write > 0 {
-            notes.guess(format!(
-                "{} tokens read from a cache and {} written to one are not counted as input tokens; only the price has them in it",
-                self.cache_read, self.cache_write
-            ));
         }
     }
 }

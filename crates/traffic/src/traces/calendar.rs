@@ -3,6 +3,9 @@
 use super::number::digits;
 use limiters::Nanos;
 
+/// What is wrong with a date alone.
+pub(super) const DAY: &str = "a date without a time of day: totals of a day are not requests";
+
 /// A date and time in ISO 8601 (`2026-01-01T00:00:00.5Z`, a space or slashes are allowed) or as the Common Log Format has
 /// it (`10/Oct/2000:13:55:36 -0700`, also in brackets): nanoseconds since 1970, whether a zone was given, and whether
 /// digits below a nanosecond were dropped.
@@ -28,7 +31,7 @@ pub(super) fn calendar(text: &[u8], day: &mut ([u8; 10], Nanos)) -> Result<(Nano
     let rest = match rest {
         [b'T' | b't' | b' ' | b'_', rest @ ..] if !clf => rest,
         [b':', rest @ ..] if clf => rest,
-        [] => return Err("a date without a time of day: totals of a day are not requests"),
+        [] => return Err(DAY),
         _ => return Err(SHAPE),
     };
     let [h1, h2, b':', m1, m2, rest @ ..] = rest else { return Err(SHAPE) };

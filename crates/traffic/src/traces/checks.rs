@@ -38,9 +38,9 @@ pub(super) fn warn_of_order(steps: u64, largest: Nanos, furthest: Nanos, rows: u
         return;
     }
     let did = if as_is {
-        "they are fed as they come and clamped to the latest time before them; order = \"sort\" sorts them"
+        "they are fed as they come and clamped to the latest time before them; order = \"sort\" in a scenario sorts them"
     } else {
-        "they are sorted by time, equal times in file order; order = \"as-is\" feeds them as they come"
+        "they are sorted by time, equal times in file order; order = \"as-is\" in a scenario feeds them as they come"
     };
     notes.warning(format!(
         "{steps} of {rows} rows are earlier than the row before, by up to {}, and up to {} behind the latest: {did}",

@@ -1,5 +1,6 @@
 //! Which column or field is the time, the key, the cost: as the scenario maps them, or by their names.
 
+use super::ahead::Totals;
 use super::fault::Fault;
 use super::field::{Field, Fields};
 use super::format::Notes;
@@ -11,19 +12,23 @@ use super::time::Times;
 use crate::spec::Trace;
 
 /// The columns of one file by their role; each entry is an index into the names that were given.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Columns {
     names: Vec<String>,
     entries: Vec<(Role, Vec<usize>)>,
     /// Columns that are wanted as they are.
     own: Vec<usize>,
+    /// Whether a row without a number of requests is broken.
+    strict: bool,
+    /// Reads where intervals end.
+    ends: Option<Times>,
 }
 
 impl Columns {
     /// Finds the columns among `names`: first as the scenario maps them, by name or 1-based number, then by the names
     /// they usually have.
     pub fn find(spec: &Trace, names: &[String], notes: &mut Notes) -> Result<Columns, Box<Fault>> {
-        let mut columns = Columns { names: names.to_vec(), entries: Vec::new(), own: Vec::new() };
+        let mut columns = Columns { names: names.to_vec(), ..Columns::default() };
         for (role_name, wanted) in &spec.columns {
             let role = Role::ALL.into_iter().find(|role| role.name() == role_name);
             let said = spec.chosen(role_name, wanted);
@@ -40,7 +45,13 @@ impl Columns {
         let last = |name: &String| name.rsplit_once('.').map(|(_, last)| Name::of(last));
         let known: Vec<_> = names.iter().map(|name| (Name::of(name), last(name))).collect();
         for role in Role::ALL {
-            if columns.all(role).is_some() {
+            let wanted = match role {
+                // What ordinary logs call so is of no use for them.
+                Role::End => columns.one(Role::Requests).is_some(),
+                Role::Requests => spec.spread != Some(false),
+                _ => true,
+            };
+            if columns.all(role).is_some() || !wanted {
                 continue;
             }
             if let Some(found) = by_name(role, &known)
@@ -52,6 +63,10 @@ impl Columns {
                     notes.guess(format!("the key is \"{}\"; {choose} chooses another", names[found]));
                 }
             }
+        }
+        columns.strict = spec.columns.iter().any(|(role, _)| role == Role::Requests.name());
+        if let Some(end) = columns.one(Role::End) {
+            columns.ends = Some(Times::new(&names[end], spec.time_unit.as_deref())?.named(spec));
         }
         if columns.one(Role::Key).is_none() && spec.key_by.is_empty() {
             let choose = spec.choose("key", "…");
@@ -82,6 +97,17 @@ impl Columns {
         fields.fold(Fields::of(&[Field::Cost]), Fields::with)
     }
 
+    /// What they say of totals.
+    pub fn totals(&self) -> Option<Totals> {
+        let name = |role| self.one(role).map(|place| self.names[place].clone());
+        let time = name(Role::Time)?;
+        Some(Totals {
+            requests: name(Role::Requests),
+            time,
+            tokens: Role::ALL.iter().any(|role| role.is_tokens() && self.one(*role).is_some()),
+        })
+    }
+
     /// The names of all columns.
     pub fn names(&self) -> &[String] {
         &self.names
@@ -103,13 +129,15 @@ impl Columns {
     /// Fills `row` from the values that `get` gives for each column. A column that is absent is an empty value.
     #[inline]
     pub fn fill<'a>(
-        &self,
+        &mut self,
         times: &mut Times,
         row: &mut Row,
         get: impl Fn(usize) -> &'a [u8],
     ) -> Result<(), Box<Fault>> {
-        for (role, places) in &self.entries {
+        let Columns { names, entries, own, strict, ends } = self;
+        for (role, places) in entries.iter() {
             let first = || get(places[0]);
+            let sum = |what| sum(names, places, what, &get);
             match role {
                 Role::Time => row.at = times.read(first())?,
                 Role::Key => {
@@ -124,43 +152,46 @@ impl Columns {
                 Role::Method => row.method.extend_from_slice(first()),
                 Role::Path => row.path.extend_from_slice(first()),
                 Role::User => row.user.extend_from_slice(first()),
-                Role::Cost => row.cost = self.sum(places, "cost", &get)?,
-                Role::Input => row.input_tokens = self.sum(places, "number of tokens", &get)?,
-                Role::Output => row.output_tokens = self.sum(places, "number of tokens", &get)?,
-                Role::CacheRead => row.cache_read_tokens = self.sum(places, "number of tokens", &get)?,
-                Role::CacheWrite => row.cache_write_tokens = self.sum(places, "number of tokens", &get)?,
-                Role::Price => row.microusd = self.sum(places, "price", &get)?,
+                Role::Cost => (row.cost, row.cost_is_total) = (sum("cost")?, true),
+                Role::Input => row.input_tokens = sum("number of tokens")?,
+                Role::Output => row.output_tokens = sum("number of tokens")?,
+                Role::CacheRead => row.cache_read_tokens = sum("number of tokens")?,
+                Role::CacheWrite => row.cache_write_tokens = sum("number of tokens")?,
+                Role::Price => row.microusd = sum("price")?,
+                Role::Requests if *strict => row.requests = Some(sum("number of requests")?),
+                Role::Requests => row.requests = sum("number of requests").ok(),
+                Role::End => row.end = ends.as_mut().and_then(|ends| ends.read(first()).ok()),
             }
         }
-        for (slot, place) in self.own.iter().enumerate() {
+        for (slot, place) in own.iter().enumerate() {
             row.put_own(slot, get(*place));
         }
         Ok(())
     }
+}
 
-    #[inline]
-    fn sum<'a>(
-        &self,
-        places: &[usize],
-        what: &'static str,
-        get: &impl Fn(usize) -> &'a [u8],
-    ) -> Result<u64, Box<Fault>> {
-        let mut sum = 0u64;
-        for &place in places {
-            let value = get(place);
-            let read = if what == "price" && !self.names[place].to_lowercase().contains("micro") {
-                dollars(value)
-            } else {
-                amount(value, what)
-            };
-            let one = read.map_err(|fault| fault.column(&self.names[place]).value(value))?;
-            sum = sum.checked_add(one).ok_or_else(|| {
-                Fault::row("amount too large", format!("the sum for {what} does not fit into 64 bits"))
-                    .column(&self.names[place])
-            })?;
-        }
-        Ok(sum)
+#[inline]
+fn sum<'a>(
+    names: &[String],
+    places: &[usize],
+    what: &'static str,
+    get: &impl Fn(usize) -> &'a [u8],
+) -> Result<u64, Box<Fault>> {
+    let mut sum = 0u64;
+    for &place in places {
+        let value = get(place);
+        let read = if what == "price" && !names[place].to_lowercase().contains("micro") {
+            dollars(value)
+        } else {
+            amount(value, what)
+        };
+        let one = read.map_err(|fault| fault.column(&names[place]).value(value))?;
+        sum = sum.checked_add(one).ok_or_else(|| {
+            Fault::row("amount too large", format!("the sum for {what} does not fit into 64 bits"))
+                .column(&names[place])
+        })?;
     }
+    Ok(sum)
 }
 
 /// The name that goes best with a role; times and tokens may be nested (`message.usage.input_tokens`). Each comes with its

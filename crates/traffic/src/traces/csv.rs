@@ -1,5 +1,6 @@
 //! Tables with a header: commas, tabs, semicolons or bars between the columns.
 
+use super::ahead::Totals;
 use super::columns::Columns;
 use super::fault::Fault;
 use super::field::{Field, Fields};
@@ -112,6 +113,10 @@ impl Rows for Table {
 
     fn plays(&self, name: &str) -> Option<Field> {
         self.columns.plays(name)
+    }
+
+    fn totals(&self) -> Option<Totals> {
+        self.columns.totals()
     }
 
     fn clock(&self) -> Clock {

@@ -71,7 +71,12 @@ impl Fault {
         self
     }
 
-    pub fn error(self, path: &Path) -> TrafficError {
+    pub fn error(mut self, path: &Path) -> TrafficError {
+        if path == Path::new("-")
+            && let Some(rest) = self.message.strip_prefix("the file ")
+        {
+            self.message = format!("standard input {rest}");
+        }
         TrafficError {
             path: Some(path.to_owned()),
             line: self.line,

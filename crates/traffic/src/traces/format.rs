@@ -1,5 +1,6 @@
 //! What a log format is: how it is recognised, what its rows mean, and how to read them.
 
+use super::ahead::Totals;
 use super::fault::Fault;
 use super::field::{Field, Fields};
 use super::input::{Head, Input};
@@ -107,6 +108,11 @@ pub(super) trait Rows: Send {
 
     /// The field that the column `name` is read as.
     fn plays(&self, _name: &str) -> Option<Field> {
+        None
+    }
+
+    /// What its columns say of totals; `None` for a format that has a row for each request.
+    fn totals(&self) -> Option<Totals> {
         None
     }
 

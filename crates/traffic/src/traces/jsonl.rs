@@ -1,5 +1,6 @@
 //! One JSON object per line, or one list of objects, with the wanted values at paths such as `request.user.id`.
 
+use super::ahead::Totals;
 use super::columns::{Columns, list};
 use super::elements::Elements;
 use super::fault::Fault;
@@ -129,6 +130,10 @@ impl Rows for Objects {
 
     fn plays(&self, name: &str) -> Option<field::Field> {
         self.columns.plays(name)
+    }
+
+    fn totals(&self) -> Option<Totals> {
+        self.columns.totals()
     }
 
     fn clock(&self) -> Clock {

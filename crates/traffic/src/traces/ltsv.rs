@@ -1,5 +1,6 @@
 //! Labeled Tab-separated Values (ltsv.org): `label:value` pairs between tabs, in any order.
 
+use super::ahead::Totals;
 use super::columns::{Columns, list};
 use super::fault::Fault;
 use super::field::{Field, Fields};
@@ -134,6 +135,10 @@ impl Rows for Ltsv {
 
     fn plays(&self, name: &str) -> Option<Field> {
         self.columns.plays(name)
+    }
+
+    fn totals(&self) -> Option<Totals> {
+        self.columns.totals()
     }
 
     fn clock(&self) -> Clock {

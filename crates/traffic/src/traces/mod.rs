@@ -6,6 +6,7 @@
 
 mod access_log;
 mod agent;
+mod ahead;
 mod alb;
 mod azure;
 mod calendar;
@@ -44,6 +45,7 @@ mod role;
 mod row;
 mod s3;
 mod sieve;
+mod spread;
 mod stream;
 mod time;
 mod unit;

@@ -18,10 +18,14 @@ pub(super) enum Role {
     Method,
     Path,
     User,
+    /// How many requests a row stands for.
+    Requests,
+    /// Where the interval of a total ends.
+    End,
 }
 
 impl Role {
-    pub const ALL: [Role; 12] = [
+    pub const ALL: [Role; 14] = [
         Role::Time,
         Role::Key,
         Role::Cost,
@@ -34,6 +38,8 @@ impl Role {
         Role::Method,
         Role::Path,
         Role::User,
+        Role::Requests,
+        Role::End,
     ];
 
     /// The role's name in a scenario's `columns`.
@@ -51,6 +57,8 @@ impl Role {
             Role::Method => "method",
             Role::Path => "path",
             Role::User => "user",
+            Role::Requests => "requests",
+            Role::End => "end",
         }
     }
 
@@ -81,6 +89,16 @@ impl Role {
                 "edgestarttimestamp",
                 "starttimeunix",
                 "epoch",
+                "bucket",
+                "bucketstart",
+                "bucketstarttime",
+                "intervalstart",
+                "windowstart",
+                "periodstart",
+                "usagedate",
+                "usagedateutc",
+                "day",
+                "hour",
             ],
             Role::Key => &[
                 "key",
@@ -115,12 +133,26 @@ impl Role {
                 "id",
             ],
             Role::Cost => &["cost", "permits", "weight"],
-            Role::Input => &["inputtokens", "prompttokens", "contexttokens", "inputlength", "tokensin", "ninput"],
-            Role::Output => {
-                &["outputtokens", "completiontokens", "generatedtokens", "outputlength", "tokensout", "noutput"]
-            }
-            Role::CacheRead => &["cachereadtokens", "cachereadinputtokens"],
-            Role::CacheWrite => &["cachewritetokens", "cachecreationinputtokens"],
+            Role::Input => &[
+                "inputtokens",
+                "prompttokens",
+                "contexttokens",
+                "inputlength",
+                "tokensin",
+                "ninput",
+                "usageinputtokensnocache",
+            ],
+            Role::Output => &[
+                "outputtokens",
+                "completiontokens",
+                "generatedtokens",
+                "outputlength",
+                "tokensout",
+                "noutput",
+                "usageoutputtokens",
+            ],
+            Role::CacheRead => &["cachereadtokens", "cachereadinputtokens", "usageinputtokenscacheread"],
+            Role::CacheWrite => &["cachewritetokens", "cachecreationinputtokens", "usageinputtokenscachewrite5m"],
             Role::Price => {
                 &["pricemicrousd", "microusd", "costmicrousd", "priceusd", "costusd", "spendusd", "price", "spend"]
             }
@@ -128,13 +160,36 @@ impl Role {
             Role::Method => &["method", "httpmethod", "requestmethod", "clientrequestmethod"],
             Role::Path => &["path", "uri", "requesturi", "url", "endpoint", "clientrequesturi", "clientrequestpath"],
             Role::User => &["remoteuser", "authuser"],
+            Role::Requests => &[
+                "requests",
+                "numrequests",
+                "nrequests",
+                "requestcount",
+                "requestscount",
+                "numberofrequests",
+                "nummodelrequests",
+                "totalrequests",
+                "requeststotal",
+                "callcount",
+                "numcalls",
+                "ncalls",
+                "apicalls",
+                "totalcalls",
+                "calls",
+                "invocations",
+                "hits",
+                "count",
+                "samplecount",
+                "sum",
+            ],
+            Role::End => &["endtime", "end", "bucketend", "bucketendtime", "intervalend", "windowend", "periodend"],
         }
     }
 
     /// The field of a row that it fills.
     pub fn field(self) -> Option<Field> {
         Some(match self {
-            Role::Time => return None,
+            Role::Time | Role::Requests | Role::End => return None,
             Role::Key => Field::Key,
             Role::Cost => Field::Cost,
             Role::Input => Field::Input,
@@ -151,7 +206,7 @@ impl Role {
 
     /// Whether several columns of this role are added up.
     pub fn is_amount(self) -> bool {
-        matches!(self, Role::Cost | Role::Price) || self.is_tokens()
+        matches!(self, Role::Cost | Role::Price | Role::Requests) || self.is_tokens()
     }
 
     /// Whether it is a number of tokens.

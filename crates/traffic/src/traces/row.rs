@@ -29,6 +29,12 @@ pub struct Row {
     pub path: Vec<u8>,
     /// Authenticated user.
     pub user: Vec<u8>,
+    /// How many requests a total stands for; `None` where the file does not say.
+    pub(super) requests: Option<u64>,
+    /// The end of the interval of a total.
+    pub(super) end: Option<Nanos>,
+    /// Whether the cost comes from the file, and so is part of a total.
+    pub(super) cost_is_total: bool,
     /// Values of the columns that a filter or the key asks for, in the order they are asked for.
     pub(super) own: Vec<Vec<u8>>,
 }
@@ -41,6 +47,7 @@ impl Row {
         }
         self.own.iter_mut().for_each(Vec::clear);
         (self.at, self.cost, self.status) = (0, 1, 0);
+        (self.requests, self.end, self.cost_is_total) = (None, None, false);
         (self.input_tokens, self.output_tokens) = (0, 0);
         (self.cache_read_tokens, self.cache_write_tokens, self.microusd) = (0, 0, 0);
     }

@@ -15,6 +15,7 @@ pub(super) struct Sieve {
     filter: Where,
     /// Where each column that it names lies among the row's own.
     slots: Vec<usize>,
+    kept: u64,
     left_out: u64,
 }
 
@@ -64,14 +65,18 @@ impl Sieve {
             })?;
             slots.push(slot);
         }
-        Ok(Some(Sieve { said: format!("{setting} '{text}'"), filter, slots, left_out: 0 }))
+        Ok(Some(Sieve { said: format!("{setting} '{text}'"), filter, slots, kept: 0, left_out: 0 }))
     }
 
     /// Whether a row counts.
     #[inline]
     pub fn holds(&mut self, row: &Row) -> bool {
         let holds = self.filter.holds(row, &self.slots);
-        self.left_out += u64::from(!holds);
+        if holds {
+            self.kept += 1;
+        } else {
+            self.left_out += 1;
+        }
         holds
     }
 
@@ -83,16 +88,17 @@ impl Sieve {
     /// What to say when not one row counts.
     pub fn nothing(&self) -> Option<String> {
         let Sieve { left_out, said, .. } = self;
-        (*left_out > 0).then(|| format!("none of the {left_out} rows that can be read matches {said}"))
+        (self.kept == 0 && *left_out > 0)
+            .then(|| format!("none of the {left_out} rows that can be read matches {said}"))
     }
 
-    /// What to say of a file of which `matching` rows count.
-    pub fn note(&self, matching: u64) -> Option<Note> {
-        let Sieve { left_out, said, .. } = self;
+    /// What to say at the end.
+    pub fn note(&self) -> Note {
+        let Sieve { kept, left_out, said, .. } = self;
         let text = match left_out {
-            0 => format!("all {matching} rows match {said}"),
-            _ => format!("{left_out} of {} rows do not match {said} and are left out", matching + left_out),
+            0 => format!("all {kept} rows match {said}"),
+            _ => format!("{left_out} of {} rows do not match {said} and are left out", kept + left_out),
         };
-        Some(Note { kind: NoteKind::Skipped, text })
+        Note { kind: NoteKind::Skipped, text }
     }
 }

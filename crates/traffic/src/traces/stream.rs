@@ -1,11 +1,13 @@
 //! The rows of a file one by one, with bad ones refused or counted.
 
+use super::ahead::Ahead;
 use super::fault::Fault;
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::input::{self, Input, Progress};
 use super::key_by::KeyBy;
 use super::row::Row;
 use super::sieve::Sieve;
+use super::spread::Spread;
 use super::{FORMATS, format};
 use crate::spec::Trace;
 use crate::{Note, NoteKind, TrafficError};
@@ -31,11 +33,25 @@ pub struct Stream {
     notes: Notes,
     sieve: Option<Sieve>,
     key_by: Option<KeyBy>,
+    ahead: Ahead,
+    /// How totals are spread, and what the setting is called.
+    spread: Option<(Spread, String)>,
     skip: bool,
     max_bad: Option<u64>,
     skipped: Skipped,
+    cached: Cached,
+    /// Rows that were read and are neither bad nor filtered out; a total is one.
+    read: u64,
     good: u64,
     ended: bool,
+}
+
+/// Tokens from and into caches.
+#[derive(Default)]
+struct Cached {
+    read: u64,
+    written: u64,
+    priced: bool,
 }
 
 impl Stream {
@@ -82,7 +98,7 @@ impl Stream {
         let mut rows = (format.open)(Setup { spec, input, notes: &mut notes })?;
         let sieve = Sieve::new(spec, &mut *rows, format.name)?;
         let key_by = KeyBy::new(spec, &mut *rows, format.name)?;
-        Ok(Stream {
+        let mut stream = Stream {
             path: spec.path.clone(),
             format,
             rows,
@@ -90,12 +106,21 @@ impl Stream {
             notes,
             sieve,
             key_by,
+            ahead: Ahead::default(),
+            spread: None,
             skip: spec.skip_bad_rows || spec.max_bad_rows.is_some(),
             max_bad: spec.max_bad_rows,
             skipped: Skipped::default(),
+            cached: Cached::default(),
+            read: 0,
             good: 0,
             ended: false,
-        })
+        };
+        let totals = stream.rows.totals();
+        let (ahead, spread) = Ahead::look(spec, totals, format.name, |row| stream.read(row))?;
+        stream.ahead = ahead;
+        stream.spread = spread.map(|spread| (spread, spec.setting("spread")));
+        Ok(stream)
     }
 
     /// Reads the next good row; `false` at the end, when at least one was good.
@@ -107,10 +132,57 @@ impl Stream {
     }
 
     fn advance(&mut self, row: &mut Row) -> Result<bool, Box<Fault>> {
-        if self.ended {
-            return Ok(false);
+        let more = match self.spread.take() {
+            None => self.next_row(row),
+            Some((mut spread, setting)) => {
+                let more = self.spread(&mut spread, row);
+                self.spread = Some((spread, setting));
+                more
+            }
+        }?;
+        if more {
+            self.good += 1;
+            return Ok(true);
         }
-        loop {
+        if self.good > 0 { Ok(false) } else { Err(self.no_rows()) }
+    }
+
+    /// The next request of the totals at hand, or of those of the next interval.
+    fn spread(&mut self, spread: &mut Spread, row: &mut Row) -> Result<bool, Box<Fault>> {
+        while !spread.give(row) {
+            let mut any = false;
+            if let Some(after) = spread.after() {
+                any = true;
+                let line = self.rows.line();
+                self.judge(spread.take(&after).map_err(|fault| fault.at(line)))?;
+            }
+            while self.next_row(row)? {
+                any = true;
+                if !spread.begins(row) {
+                    break;
+                }
+                let line = self.rows.line();
+                self.judge(spread.take(row).map_err(|fault| fault.at(line)))?;
+            }
+            if !any {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The next row that counts, of those that were read ahead or of the file.
+    fn next_row(&mut self, row: &mut Row) -> Result<bool, Box<Fault>> {
+        match self.ahead.give(row) {
+            Some(Ok(())) => Ok(true),
+            Some(Err(fault)) => Err(fault),
+            None => self.read(row),
+        }
+    }
+
+    /// The next row of the file that is not bad and of which the filter holds.
+    fn read(&mut self, row: &mut Row) -> Result<bool, Box<Fault>> {
+        while !self.ended {
             row.reset();
             match self.rows.next(row) {
                 Ok(true) => {
@@ -120,25 +192,36 @@ impl Stream {
                     if let Some(key_by) = &mut self.key_by {
                         key_by.put(row);
                     }
-                    self.good += 1;
+                    self.read += 1;
+                    let Cached { read, written, priced } = &mut self.cached;
+                    *read = read.saturating_add(row.cache_read_tokens);
+                    *written = written.saturating_add(row.cache_write_tokens);
+                    *priced |= row.microusd > 0;
                     return Ok(true);
                 }
-                Ok(false) => {
-                    self.ended = true;
-                    return if self.good > 0 { Ok(false) } else { Err(self.no_rows()) };
-                }
+                Ok(false) => self.ended = true,
                 Err(fault) if fault.fatal => return Err(fault),
                 Err(fault) => {
                     let fault = self.mark_cut(fault);
-                    if !self.skip {
-                        return Err(fault);
-                    }
-                    self.skipped.add(&fault);
-                    if let Some(max) = self.max_bad.filter(|max| self.skipped.total > *max) {
-                        let message = format!("more than {max} bad rows; the last: {}", fault.message);
-                        return Err(Box::new(Fault { message, ..*fault }));
-                    }
+                    self.judge(Err(fault))?;
                 }
+            }
+        }
+        Ok(false)
+    }
+
+    /// Counts a bad row where these are skipped and are not too many.
+    fn judge(&mut self, read: Result<(), Box<Fault>>) -> Result<(), Box<Fault>> {
+        let Err(fault) = read else { return Ok(()) };
+        if !self.skip {
+            return Err(fault);
+        }
+        self.skipped.add(&fault);
+        match self.max_bad.filter(|max| self.skipped.total > *max) {
+            None => Ok(()),
+            Some(max) => {
+                let message = format!("more than {max} bad rows; the last: {}", fault.message);
+                Err(Box::new(Fault { message, ..*fault }))
             }
         }
     }
@@ -151,6 +234,9 @@ impl Stream {
     fn no_rows(&self) -> Box<Fault> {
         if let Some(message) = self.sieve.as_ref().and_then(Sieve::nothing) {
             return Fault::file(message);
+        }
+        if self.spread.is_some() && self.read > 0 && self.skipped.total == 0 {
+            return Fault::file(format!("none of the {} totals has a request", self.read));
         }
         match self.skipped.total {
             0 => Fault::file(format!("{} (read as {})", self.rows.nothing(), self.format.name)),
@@ -199,13 +285,26 @@ impl Stream {
         if let Some(key_by) = &self.key_by {
             key_by.finish(&mut self.notes);
         }
+        let Cached { read, written, priced } = self.cached;
+        if read > 0 || written > 0 {
+            let where_to = match priced {
+                true => "only the price, which is taken as the file has it, has them in it",
+                false => "no row has a price, so that they count nowhere",
+            };
+            self.notes.guess(format!(
+                "{read} tokens read from a cache and {written} written to one are not counted as input tokens; {where_to}"
+            ));
+        }
+        if let Some((spread, setting)) = &self.spread {
+            spread.finish(setting, self.good, &mut self.notes);
+        }
         let filtered = self.filtered();
         let mut notes = self.notes.0;
         if let Some(sieve) = &self.sieve {
-            notes.extend(sieve.note(self.good));
+            notes.push(sieve.note());
         }
         if self.skipped.total > 0 {
-            let all = self.good + filtered + self.skipped.total;
+            let all = self.read + filtered + self.skipped.total;
             let text = format!("{} of {all} rows left out: {}", self.skipped.total, self.skipped.text());
             notes.push(Note { kind: NoteKind::Skipped, text });
         }

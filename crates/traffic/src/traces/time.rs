@@ -1,11 +1,11 @@
 //! Times as logs write them: numbers in some unit, ISO 8601, and the Common Log Format's. Exact to the nanosecond.
 
-use super::calendar::{Minute, calendar};
+use super::calendar::{DAY, Minute, calendar};
 use super::fault::Fault;
 use super::format::{Clock, Notes};
 use super::number::{Decimal, decimal, digits};
 use super::unit::{EPOCH, Unit};
-use crate::spec::Trace;
+use crate::spec::{Said, Trace};
 use limiters::Nanos;
 
 /// How the times of a file are written. All rows of a file agree in it.
@@ -20,8 +20,10 @@ enum Notation {
 /// Reads the times of one column.
 pub(super) struct Times {
     column: String,
-    /// What the setting of the unit is called.
-    setting: String,
+    /// What settings begin with: two dashes for flags.
+    dashes: &'static str,
+    /// Whether a date alone is its midnight.
+    days: bool,
     unit: Option<Unit>,
     /// Who said the unit.
     said_by: &'static str,
@@ -53,7 +55,8 @@ impl Times {
     pub fn relative(column: &str, unit: Unit) -> Times {
         Times {
             column: column.to_owned(),
-            setting: "time-unit".to_owned(),
+            dashes: "",
+            days: false,
             unit: Some(unit),
             said_by: "as the format says",
             clock: Some(Clock::Relative),
@@ -65,9 +68,10 @@ impl Times {
         }
     }
 
-    /// Says settings as `spec` does.
+    /// Says settings as `spec` does, and takes a date alone where totals are spread.
     pub fn named(self, spec: &Trace) -> Times {
-        Times { setting: spec.setting("time-unit"), ..self }
+        let dashes = if spec.said == Said::Flags { "--" } else { "" };
+        Times { dashes, days: spec.spread == Some(true), ..self }
     }
 
     /// What the times count from; [`Clock::Relative`] until a row said otherwise.
@@ -111,8 +115,21 @@ impl Times {
         match decimal(text) {
             Some(number) => self.number(number),
             None => {
-                let (at, zoned, cut) =
-                    calendar(text, &mut self.day).map_err(|why| Fault::row("time not understood", why))?;
+                let midnight;
+                let text = if self.days && text.len() == 10 {
+                    midnight = [text, b"T00:00"].concat();
+                    midnight.as_slice()
+                } else {
+                    text
+                };
+                let (at, zoned, cut) = calendar(text, &mut self.day).map_err(|why| {
+                    let spread = match why == DAY {
+                        true if self.dashes.is_empty() => "; spread = true spreads them over it".to_owned(),
+                        true => "; --spread spreads them over it".to_owned(),
+                        false => String::new(),
+                    };
+                    Fault::row("time not understood", format!("{why}{spread}"))
+                })?;
                 self.cut |= cut;
                 self.agree(Notation::Calendar { zoned }, Clock::Wall)?;
                 self.minute = Minute::of(text, at);
@@ -137,7 +154,7 @@ impl Times {
                 self.unit.unwrap_or(Unit::MS)
             }
             (None, None) if self.notation.is_none() => {
-                let setting = &self.setting;
+                let setting = format!("{}time-unit", self.dashes);
                 return Err(Fault::file(format!(
                     "the number is too small for a time since 1970, so it may be of any unit; say which with {setting}, one of ns, us, ms and s"
                 )));
@@ -183,8 +200,8 @@ impl Times {
             Notation::Number(unit) if self.said_by != "as the format says" => {
                 let from = if self.clock() == Clock::Wall { "1970" } else { "the scenario's start" };
                 notes.guess(format!(
-                    "times in \"{column}\" are read as {} since {from}, {}; {} overrides",
-                    unit.name, self.said_by, self.setting
+                    "times in \"{column}\" are read as {} since {from}, {}; {}time-unit overrides",
+                    unit.name, self.said_by, self.dashes
                 ));
             }
             _ => {}

@@ -8,6 +8,7 @@ mod notes;
 mod playback;
 mod public;
 mod speed;
+mod spread;
 
 use limiters::{Batch, Nanos};
 use std::path::PathBuf;
