@@ -11,15 +11,17 @@
 //! included: then they come at 64, 128, 256 … keys. At any time there are at most twice the keys that were not fresh at the
 //! last sweep, or 64 more than those.
 
+use crate::table::{Table, spread};
 use crate::{Level, Nanos, Outcome, Rule, Store};
-use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 
-/// One limiter per key under one rule.
+/// One limiter per key under one rule. A key costs 5/4 to 15/8 times `size_of::<(K, R::State)>()`: 20 to 30 bytes for 8-byte keys and
+/// an 8-byte state.
 #[derive(Clone, Debug)]
 pub struct Keyed<K, R: Rule, S = RandomState> {
     rule: R,
-    states: HashMap<K, R::State, S>,
+    states: Table<K, R::State>,
+    hasher: S,
     max_keys: usize,
     max_live: usize,
     turned_away: u64,
@@ -32,19 +34,20 @@ pub struct Keyed<K, R: Rule, S = RandomState> {
 /// New keys between two sweeps, at least.
 const SWEEP: usize = 64;
 
-impl<K: Hash + Eq, R: Rule> Keyed<K, R> {
+impl<K: Hash + Eq + Default, R: Rule> Keyed<K, R> {
     /// An empty store without a key limit.
     pub fn new(rule: R) -> Keyed<K, R> {
         Keyed::with_hasher(rule, RandomState::new())
     }
 }
 
-impl<K: Hash + Eq, R: Rule, S: BuildHasher> Keyed<K, R, S> {
+impl<K: Hash + Eq + Default, R: Rule, S: BuildHasher> Keyed<K, R, S> {
     /// An empty store that hashes with `hasher`.
     pub fn with_hasher(rule: R, hasher: S) -> Keyed<K, R, S> {
         Keyed {
             rule,
-            states: HashMap::with_hasher(hasher),
+            states: Table::new(),
+            hasher,
             max_keys: usize::MAX,
             max_live: 0,
             turned_away: 0,
@@ -66,13 +69,25 @@ impl<K: Hash + Eq, R: Rule, S: BuildHasher> Keyed<K, R, S> {
     /// Asks for `cost` permits of `key`. See [`Limiter::try_acquire`](crate::Limiter::try_acquire). O(1) on average.
     #[inline]
     pub fn try_acquire(&mut self, key: K, now: Nanos, cost: u64) -> Outcome {
-        match self.states.get_mut(&key) {
+        self.try_hashed(self.hash(&key), key, now, cost)
+    }
+
+    /// The same for a key whose hash is known.
+    #[inline]
+    pub(crate) fn try_hashed(&mut self, hash: u64, key: K, now: Nanos, cost: u64) -> Outcome {
+        match self.states.get_mut(hash, &key) {
             Some(state) => self.rule.try_acquire(state, now, cost),
-            None => self.try_new(key, now, cost),
+            None => self.try_new(hash, key, now, cost),
         }
     }
 
-    fn try_new(&mut self, key: K, now: Nanos, cost: u64) -> Outcome {
+    #[inline]
+    fn hash(&self, key: &K) -> u64 {
+        spread(self.hasher.hash_one(key))
+    }
+
+    #[cold]
+    fn try_new(&mut self, hash: u64, key: K, now: Nanos, cost: u64) -> Outcome {
         let mut state = self.rule.fresh();
         let outcome = self.rule.try_acquire(&mut state, now, cost);
         // A refused or free request leaves a fresh state, which need not be kept.
@@ -82,12 +97,13 @@ impl<K: Hash + Eq, R: Rule, S: BuildHasher> Keyed<K, R, S> {
         if !self.has_room(now) {
             return Outcome::Refused;
         }
-        self.keep(key, state);
+        self.keep(hash, key, state);
         outcome
     }
 
-    fn keep(&mut self, key: K, state: R::State) {
-        self.states.insert(key, state);
+    fn keep(&mut self, hash: u64, key: K, state: R::State) {
+        let hasher = &self.hasher;
+        self.states.insert(hash, key, state, |key| spread(hasher.hash_one(key)));
         self.max_live = self.max_live.max(self.states.len());
     }
 
@@ -105,19 +121,19 @@ impl<K: Hash + Eq, R: Rule, S: BuildHasher> Keyed<K, R, S> {
     /// Forgets every key whose state equals a fresh one at `now`. O(keys); happens by itself.
     pub fn sweep(&mut self, now: Nanos) {
         self.examined += self.states.len() as u64;
-        let (rule, mut waits) = (&self.rule, 0u128);
-        self.states.retain(|_, state| {
-            let keep = !rule.is_fresh(state, now);
-            if keep {
+        let (rule, hasher) = (&self.rule, &self.hasher);
+        let (mut waits, mut fresh) = (0u128, false);
+        for state in self.states.states() {
+            if rule.is_fresh(state, now) {
+                fresh = true;
+            } else {
                 waits += u128::from(rule.reset_after(state, now).unwrap_or(Nanos::MAX).max(1));
             }
-            keep
-        });
-        let live = self.states.len();
-        // A sweep walks over the table's empty places too, so the table must not stay large after a flood.
-        if self.states.capacity() / 8 > live.max(SWEEP) {
-            self.states.shrink_to(2 * live.max(SWEEP));
         }
+        if fresh {
+            self.states.retain(|state| !rule.is_fresh(state, now), |key| spread(hasher.hash_one(key)));
+        }
+        let live = self.states.len();
         let patience =
             (2 * waits).checked_div(live as u128).map_or(Nanos::MAX, |wait| wait.try_into().unwrap_or(Nanos::MAX));
         self.sweep_at = now.saturating_add(patience);
@@ -132,7 +148,7 @@ impl<K: Hash + Eq, R: Rule, S: BuildHasher> Keyed<K, R, S> {
 
     /// The state of `key`, if one is kept.
     pub fn state(&self, key: &K) -> Option<&R::State> {
-        self.states.get(key)
+        self.states.get(self.hash(key), key)
     }
 
     /// Keys kept now.
@@ -156,7 +172,7 @@ impl<K: Hash + Eq, R: Rule, S: BuildHasher> Keyed<K, R, S> {
     }
 
     fn ask<T>(&self, key: &K, question: impl Fn(&R, &R::State) -> T) -> T {
-        match self.states.get(key) {
+        match self.states.get(self.hash(key), key) {
             Some(state) => question(&self.rule, state),
             None => question(&self.rule, &self.rule.fresh()),
         }
@@ -166,7 +182,7 @@ impl<K: Hash + Eq, R: Rule, S: BuildHasher> Keyed<K, R, S> {
     fn shut_out(&self, key: &K, now: Nanos, cost: u64) -> bool {
         self.states.len() >= self.max_keys
             && cost != 0
-            && !self.states.contains_key(key)
+            && self.state(key).is_none()
             && self.rule.peek(&self.rule.fresh(), now, cost).passes()
     }
 }
@@ -205,7 +221,8 @@ impl<R: Rule, S: BuildHasher> Store for Keyed<u64, R, S> {
         if cost == 0 {
             return;
         }
-        if let Some(state) = self.states.get_mut(&key) {
+        let hash = self.hash(&key);
+        if let Some(state) = self.states.get_mut(hash, &key) {
             return self.rule.charge(state, now, cost);
         }
         self.arrivals += 1;
@@ -214,12 +231,13 @@ impl<R: Rule, S: BuildHasher> Store for Keyed<u64, R, S> {
         }
         let mut state = self.rule.fresh();
         self.rule.charge(&mut state, now, cost);
-        self.keep(key, state);
+        self.keep(hash, key, state);
     }
 
     /// A key that is not kept is as fresh as can be, so there is nothing to give back to it.
     fn refund(&mut self, key: u64, now: Nanos, taken_at: Nanos, cost: u64) {
-        if let Some(state) = self.states.get_mut(&key) {
+        let hash = self.hash(&key);
+        if let Some(state) = self.states.get_mut(hash, &key) {
             self.rule.refund(state, now, taken_at, cost);
         }
     }
@@ -235,7 +253,7 @@ impl<R: Rule, S: BuildHasher> Store for Keyed<u64, R, S> {
     }
 
     fn state_bytes(&self) -> usize {
-        size_of::<R::State>() + self.states.values().next().map_or(0, |state| self.rule.heap_bytes(state))
+        size_of::<R::State>() + self.states.states().next().map_or(0, |state| self.rule.heap_bytes(state))
     }
 
     fn max_live_keys(&self) -> usize {

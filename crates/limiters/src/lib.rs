@@ -102,6 +102,7 @@ mod span;
 mod stack;
 mod store;
 mod sync;
+mod table;
 mod word;
 
 mod fixed_window;

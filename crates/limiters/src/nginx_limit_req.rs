@@ -65,7 +65,7 @@ pub struct NginxLimitReq {
 
 /// Thousandths of a request above what has leaked, and the millisecond of the last request that moved it. A key never seen
 /// is one request below 0, which its first request pays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct State {
     excess: i64,
     last: u64,

@@ -8,8 +8,9 @@ use crate::{KeyHash, Keyed, Level, Limiter, Nanos, Outcome, Single, Store};
 /// The methods mirror [`Limiter`] and keep its contract, with the state as an argument. Bounds are part of the rule:
 /// [`envelope`](Rule::envelope) is what the documentation of each rule proves.
 pub trait Rule: Clone + Send + Sync + 'static {
-    /// What has to be remembered for one key.
-    type State: Clone + Send + 'static;
+    /// What has to be remembered for one key. The default is what free places of a table hold; it is never asked and should
+    /// own nothing.
+    type State: Clone + Default + Send + 'static;
 
     /// The state of a key never seen before, at any time.
     fn fresh(&self) -> Self::State;

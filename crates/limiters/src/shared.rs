@@ -4,6 +4,7 @@
 //! back: share a `Mutex<Clamp<L>>`. The shards clamp by themselves.
 
 use crate::sync::{Mutex, MutexGuard};
+use crate::table::{SHARD_BITS, spread};
 use crate::{Clamp, Decision, Keyed, Level, Limiter, Nanos, Outcome, Rule, Store};
 use std::hash::{BuildHasher, Hash, RandomState};
 
@@ -53,8 +54,8 @@ impl<L: Limiter + ?Sized> Limiter for &Mutex<L> {
 /// One limiter per key, for many threads: [`Keyed`] stores behind a mutex each, of which a key's hash picks one. Keys with
 /// fresh states are forgotten, as there. Two threads wait for each other only when their keys are in the same shard.
 ///
-/// Memory: a key costs an entry of the standard hash map, which is `size_of::<(K, State)>()` and one byte, divided by how
-/// full the map is (7/16 to 7/8): 19.5 to 39 bytes for 8-byte keys and an 8-byte state.
+/// A key is hashed once: the highest bits of its hash pick the shard and the others its place there, of which an answer reads
+/// one cache line, or two where a neighbour is in the way. Memory is that of [`Keyed`].
 pub struct ShardedKeyed<K, R: Rule, S = RandomState> {
     shards: Box<[Shard<K, R, S>]>,
     hasher: S,
@@ -64,18 +65,18 @@ pub struct ShardedKeyed<K, R: Rule, S = RandomState> {
 #[repr(align(128))]
 struct Shard<K, R: Rule, S>(Mutex<Clamp<Keyed<K, R, S>>>);
 
-impl<K: Hash + Eq, R: Rule> ShardedKeyed<K, R> {
+impl<K: Hash + Eq + Default, R: Rule> ShardedKeyed<K, R> {
     /// An empty store of 64 shards without a key limit.
     pub fn new(rule: R) -> ShardedKeyed<K, R> {
         ShardedKeyed::with_hasher(rule, RandomState::new(), 64, usize::MAX)
     }
 }
 
-impl<K: Hash + Eq, R: Rule, S: BuildHasher + Clone> ShardedKeyed<K, R, S> {
+impl<K: Hash + Eq + Default, R: Rule, S: BuildHasher + Clone> ShardedKeyed<K, R, S> {
     /// An empty store of as many shards as the next power of two from `shards`, at most 2^16. Each shard refuses new keys
     /// beyond its part of `max_keys`, so that some are refused a little before all shards are full.
     pub fn with_hasher(rule: R, hasher: S, shards: usize, max_keys: usize) -> ShardedKeyed<K, R, S> {
-        let count = shards.clamp(1, 1 << 16).next_power_of_two();
+        let count = shards.clamp(1, 1 << SHARD_BITS).next_power_of_two();
         let each = if max_keys == usize::MAX { max_keys } else { max_keys.div_ceil(count) };
         let shard = || {
             let keyed = Keyed::with_hasher(rule.clone(), hasher.clone()).with_max_keys(each);
@@ -87,17 +88,21 @@ impl<K: Hash + Eq, R: Rule, S: BuildHasher + Clone> ShardedKeyed<K, R, S> {
     /// Asks for `cost` permits of `key`. See [`Limiter::try_acquire`]. Times of one shard are clamped.
     #[inline]
     pub fn try_acquire(&self, key: K, now: Nanos, cost: u64) -> Outcome {
-        let mut shard = lock(self.shard(&key));
+        let hash = self.hash(&key);
+        let mut shard = lock(self.shard(hash));
         let now = shard.now(now);
-        shard.inner_mut().try_acquire(key, now, cost)
+        shard.inner_mut().try_hashed(hash, key, now, cost)
     }
 
-    /// A map in a shard places entries by the low bits and the top 7 bits of the same hash, so the shard is picked by bits
-    /// between them.
     #[inline]
-    fn shard(&self, key: &K) -> &Mutex<Clamp<Keyed<K, R, S>>> {
-        let hash = self.hasher.hash_one(key) >> 40;
-        &self.shards[hash as usize & (self.shards.len() - 1)].0
+    fn hash(&self, key: &K) -> u64 {
+        spread(self.hasher.hash_one(key))
+    }
+
+    /// A table in a shard places keys by the bits that this leaves.
+    #[inline]
+    fn shard(&self, hash: u64) -> &Mutex<Clamp<Keyed<K, R, S>>> {
+        &self.shards[(hash >> (u64::BITS - SHARD_BITS)) as usize & (self.shards.len() - 1)].0
     }
 
     fn sum(&self, of: impl Fn(&Keyed<K, R, S>) -> u64) -> u64 {
@@ -141,12 +146,12 @@ impl<K: Hash + Eq, R: Rule, S: BuildHasher + Clone> ShardedKeyed<K, R, S> {
 
 impl<R: Rule, S: BuildHasher + Clone> ShardedKeyed<u64, R, S> {
     fn ask<T>(&self, key: u64, now: Nanos, question: impl FnOnce(&Keyed<u64, R, S>, Nanos) -> T) -> T {
-        let shard = lock(self.shard(&key));
+        let shard = lock(self.shard(self.hash(&key)));
         question(shard.inner(), now.max(shard.high_water()))
     }
 
     fn tell<T>(&self, key: u64, now: Nanos, change: impl FnOnce(&mut Keyed<u64, R, S>, Nanos) -> T) -> T {
-        let mut shard = lock(self.shard(&key));
+        let mut shard = lock(self.shard(self.hash(&key)));
         let now = shard.now(now);
         change(shard.inner_mut(), now)
     }

@@ -90,7 +90,7 @@ pub struct SlidingWindowSegments {
 }
 
 /// Counts in a ring, with the sum of all of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
     /// Start of the current segment.
     start: Nanos,

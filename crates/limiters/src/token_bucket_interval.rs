@@ -82,7 +82,7 @@ pub struct TokenBucketInterval {
 }
 
 /// The last nanosecond before the next tick, and the permits until then; negative in debt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct State {
     last: Nanos,
     tokens: i64,
