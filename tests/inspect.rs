@@ -60,6 +60,54 @@ fn partial(file: &std::io::Result<std::fs::DirEntry>) -> bool {
     file.as_ref().unwrap().file_name().to_string_lossy().contains("partial")
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_holds_the_same_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let elastic = "scenarios/traces/elastic_apache.log.gz";
+    for (name, file) in [(AZURE, "azure.parquet"), (elastic, "elastic.parquet")] {
+        let (target, csv) = (folder.path().join(file), folder.path().join(file.replace("parquet", "csv")));
+        assert!(inspect(&[name, "--convert", target.to_str().unwrap()]).status.success());
+        assert!(inspect(&[name, "--convert", csv.to_str().unwrap()]).status.success());
+        let (mut one, mut other) = (json(&[target.to_str().unwrap()]), json(&[csv.to_str().unwrap()]));
+        assert_eq!(one["format"], "parquet");
+        for own in ["file", "format", "bytes", "notes"] {
+            (one[own], other[own]) = (Value::Null, Value::Null);
+        }
+        assert_eq!(one, other);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().filter(partial).count(), 0);
+    }
+    // What comes from a pipe is read too, and what is cut is an error.
+    let bytes = std::fs::read(folder.path().join("azure.parquet")).unwrap();
+    let output = Command::cargo_bin("workbench")
+        .unwrap()
+        .args(["inspect", "-", "--json", "--where", "input-tokens >= 7000"])
+        .write_stdin(bytes.clone())
+        .output()
+        .unwrap();
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["rows"], 483);
+    let cut = folder.path().join("cut.parquet");
+    std::fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
+    let output = inspect(&[cut.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("cut off or damaged"));
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn a_build_without_parquet_says_how_to_get_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("log.parquet");
+    std::fs::write(&file, b"PAR1\0\0\0\0").unwrap();
+    for args in [&[file.to_str().unwrap()][..], &[AZURE, "--convert", "own.parquet"]] {
+        let output = inspect(args);
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("cargo build --release --features parquet"), "{said}");
+    }
+}
+
 #[test]
 fn the_figure_comes_with_its_table() {
     let folder = tempfile::tempdir().unwrap();
@@ -91,7 +139,7 @@ fn bad_input_is_one_error_and_status_2() {
         &[AZURE, "--window", "10"],
         &[AZURE, "--window", "0s"],
         &[AZURE, "--format", "cvs"],
-        &[AZURE, "--convert", "own.parquet"],
+        &[AZURE, "--convert", "own.txt"],
         &[AZURE, "--convert", taken],
     ] {
         let output = inspect(args);

@@ -165,7 +165,8 @@ pub struct InspectArgs {
     /// Folder that receives gaps.csv and the figure of gaps between requests
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
-    /// Write the requests in the workbench's own form: a new file ending in .csv or .csv.gz
+    /// Write the requests in the workbench's own form: a new file ending in .csv, .csv.gz or (with the
+    /// cargo feature `parquet`) .parquet
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub convert: Option<PathBuf>,
     /// Print what was found as JSON

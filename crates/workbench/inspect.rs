@@ -47,8 +47,12 @@ pub fn inspect(args: &InspectArgs) -> Result<(), Problem> {
 /// Whether a file may be written as `target`.
 fn fits(target: &Path) -> Result<(), Problem> {
     let name = target.to_string_lossy();
-    if !(name.ends_with(".csv") || name.ends_with(".csv.gz")) {
-        return Err(Problem::input(format!("error: --convert {name}: the name must end in .csv or .csv.gz")));
+    if name.ends_with(".parquet") && !cfg!(feature = "parquet") {
+        let build = "build it with `cargo build --release --features parquet`";
+        return Err(Problem::input(format!("error: --convert {name}: this build does not write Parquet; {build}")));
+    }
+    if ![".csv", ".csv.gz", ".parquet"].iter().any(|end| name.ends_with(end)) {
+        return Err(Problem::input(format!("error: --convert {name}: the name must end in .csv, .csv.gz or .parquet")));
     }
     if target.exists() {
         return Err(Problem::input(format!("error: --convert {name}: there is such a file already; name a new one")));
@@ -64,6 +68,14 @@ fn convert(file: &Loaded, target: &Path) -> Result<String, Problem> {
     partial.push(".partial");
     let written = (|| {
         let out = BufWriter::with_capacity(1 << 16, fs::File::create_new(&partial)?);
+        #[cfg(feature = "parquet")]
+        if target.extension().is_some_and(|extension| extension == "parquet") {
+            let mut out = out;
+            let rows = traffic::write_parquet(&mut source, file.start, &mut out)?;
+            out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            fs::rename(&partial, target)?;
+            return Ok(rows);
+        }
         let rows = if target.extension().is_some_and(|extension| extension == "gz") {
             let mut gz = flate2::write::GzEncoder::new(out, flate2::Compression::default());
             let rows = traffic::write_csv(&mut source, file.start, &mut gz)?;

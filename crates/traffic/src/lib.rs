@@ -33,6 +33,8 @@ pub mod draw;
 mod keys;
 mod merge;
 mod own_form;
+#[cfg(feature = "parquet")]
+mod own_parquet;
 mod pattern;
 pub mod spec;
 pub mod traces;
@@ -41,6 +43,8 @@ pub mod words;
 pub use arrivals::{ArrivalPattern, PATTERNS};
 pub use merge::Traffic;
 pub use own_form::write_csv;
+#[cfg(feature = "parquet")]
+pub use own_parquet::write_parquet;
 
 use limiters::{Batch, Nanos};
 use std::path::PathBuf;

@@ -14,13 +14,9 @@ pub(super) fn decompress(mut raw: impl BufRead + Send + 'static) -> Result<Box<d
     if magic.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         return Ok(Box::new(Zstd { source: raw, decoder: FrameDecoder::new() }));
     }
-    for (magic_bytes, what) in [
-        (&b"BZh"[..], "bzip2"),
-        (b"\xfd7zXZ", "xz"),
-        (b"PK\x03\x04", "zip"),
-        (b"\x04\x22\x4d\x18", "lz4"),
-        (b"PAR1", "Parquet"),
-    ] {
+    for (magic_bytes, what) in
+        [(&b"BZh"[..], "bzip2"), (b"\xfd7zXZ", "xz"), (b"PK\x03\x04", "zip"), (b"\x04\x22\x4d\x18", "lz4")]
+    {
         if magic.starts_with(magic_bytes) {
             return Err(Fault::file(format!("this is {what} data; it is read plain, gzip (.gz) or zstd (.zst)")));
         }

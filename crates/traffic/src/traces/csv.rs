@@ -48,7 +48,7 @@ pub(super) struct Table {
 impl Table {
     /// Begins to read; `times` when the format fixes how they are written.
     pub fn open(setup: Setup<'_>, times: Option<Times>) -> Result<Table, Box<Fault>> {
-        let Setup { spec, input: Input { head, reader, progress }, notes } = setup;
+        let Setup { spec, input: Input { head, reader, progress, .. }, notes } = setup;
         let header = Header::find(&head, spec)?;
         let columns = Columns::find(spec, &header.names, notes)?;
         let time = columns.one(Role::Time).ok_or_else(|| header.no_time(spec))?;

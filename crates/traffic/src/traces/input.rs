@@ -2,6 +2,7 @@
 
 use super::compression::decompress;
 use super::fault::Fault;
+use super::parquet::MAGIC;
 use memchr::memchr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
@@ -19,6 +20,9 @@ pub(super) struct Input {
     pub head: Head,
     /// Everything from the first byte on, a byte order mark apart.
     pub reader: Box<dyn BufRead + Send>,
+    /// The file itself, where it is one that must be read from its end.
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code))]
+    pub file: Option<File>,
     pub progress: Progress,
 }
 
@@ -59,9 +63,23 @@ pub(super) fn open(path: &Path) -> Result<Input, Box<Fault>> {
         if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
             return Err(Fault::file("this is a directory; name a file in it"));
         }
+        if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            return from_file(file);
+        }
         Box::new(file)
     };
     from_reader(raw)
+}
+
+/// The same from a file that can be read anywhere, which Parquet is.
+fn from_file(file: File) -> Result<Input, Box<Fault>> {
+    let again = file.try_clone().map_err(|error| Fault::io(&error))?;
+    let input = from_reader(file)?;
+    let is_parquet = input.head.bytes.starts_with(MAGIC);
+    if is_parquet && let Ok(metadata) = again.metadata() {
+        input.progress.read.store(metadata.len(), Relaxed);
+    }
+    Ok(Input { file: is_parquet.then_some(again), ..input })
 }
 
 /// The same from any reader.
@@ -85,7 +103,7 @@ pub(super) fn from_reader(raw: impl Read + Send + 'static) -> Result<Input, Box<
     let head = Head::new(bytes, whole);
     refuse_stubs(&head)?;
     let tailed = Tailed { inner: Cursor::new(head.bytes.clone()).chain(plain), tail: progress.tail.clone() };
-    Ok(Input { head, reader: Box::new(BufReader::with_capacity(BUFFER, tailed)), progress })
+    Ok(Input { head, reader: Box::new(BufReader::with_capacity(BUFFER, tailed)), file: None, progress })
 }
 
 /// The beginning of a file, after decompression and without a byte order mark.
@@ -139,7 +157,7 @@ fn refuse_stubs(head: &Head) -> Result<(), Box<Fault>> {
         "this is XML, not a log; the download probably gave an error message"
     } else if head.bytes.starts_with(b"\xff\xfe") || head.bytes.starts_with(b"\xfe\xff") {
         "this is UTF-16 text; save it as UTF-8"
-    } else if memchr(0, first).is_some() {
+    } else if memchr(0, first).is_some() && !head.bytes.starts_with(MAGIC) {
         "this is a binary file (its first line has zero bytes), not a log in text"
     } else if first.is_empty() && head.whole {
         "the file has only blank lines"

@@ -38,6 +38,9 @@ mod number;
 mod otlp;
 mod own;
 mod packed;
+mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_table;
 mod parse;
 mod playback;
 mod recorded;
@@ -63,6 +66,7 @@ use crate::{Note, TrafficError};
 
 /// Every format that can be read, the most particular first: a file is read by the first one that recognises it.
 pub const FORMATS: &[Format] = &[
+    parquet::FORMAT,
     own::FORMAT,
     azure::FORMAT,
     mooncake::FORMAT,

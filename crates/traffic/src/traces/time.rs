@@ -51,6 +51,12 @@ impl Times {
         Ok(Times { unit, said_by, clock: None, fixed: false, ..Times::relative(column, Unit::NS) })
     }
 
+    /// Times whose unit the type of their column fixes.
+    #[cfg(feature = "parquet")]
+    pub fn typed(column: &str, unit: Unit) -> Times {
+        Times { said_by: "as the column's type says", clock: None, fixed: false, ..Times::relative(column, unit) }
+    }
+
     /// Times whose unit the format itself fixes, from the scenario's start.
     pub fn relative(column: &str, unit: Unit) -> Times {
         Times {
