@@ -91,6 +91,14 @@ pub struct TraceArgs {
     /// Replay this recorded file instead of the scenario's traffic (- is standard input); expectations are skipped
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
+    /// Refused rows (429, 503) of the file become calls of a client that reacts, tried again as this client or library does;
+    /// see `workbench list clients`. For sessions of agents (tracelab): whose retries they have
+    #[arg(long, value_name = "CLIENT", requires = "trace")]
+    pub retry_as: Option<String>,
+    /// How long behind a refused call's first row another row of its key may be part of it [default: the client's own waits
+    /// and 1s]
+    #[arg(long, value_name = "LENGTH", requires = "retry_as")]
+    pub retry_within: Option<String>,
     #[command(flatten)]
     pub read: ReadArgs,
 }

@@ -67,6 +67,11 @@ pub fn command(scenario: &Scenario, args: &RunArgs) -> String {
     }
     if let Some(trace) = &args.trace.trace {
         command.push_str(&format!(" --trace {}{}", trace.display(), trace_args::written(&args.trace.read)));
+        for (flag, value) in [("retry-as", &args.trace.retry_as), ("retry-within", &args.trace.retry_within)] {
+            if let Some(value) = value {
+                command.push_str(&format!(" --{flag} {value}"));
+            }
+        }
     }
     command
 }

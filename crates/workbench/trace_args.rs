@@ -2,7 +2,9 @@
 
 use crate::cli::{ReadArgs, TraceArgs};
 use crate::problem::Problem;
-use replay::diagnose::{Diagnostic, Place};
+use crate::text::one;
+use replay::diagnose::{Diagnostic, Place, valid_values};
+use replay::scenario::words;
 use std::path::Path;
 use traffic::spec::{KeyNormalise, Said, Trace};
 use traffic::traces::{Where, WhereError};
@@ -10,7 +12,12 @@ use traffic::traces::{Where, WhereError};
 /// The file that replaces a scenario's traffic, if one is named.
 pub fn trace(args: &TraceArgs) -> Result<Option<Trace>, Problem> {
     match (&args.trace, args.read.given()) {
-        (Some(path), _) => read(path, &args.read, "--trace ").map(Some),
+        (Some(path), _) => {
+            let retry_as = args.retry_as.as_deref().map(|name| one("--retry-as", name, retries)).transpose()?;
+            let within = args.retry_within.as_deref();
+            let retry_within = within.map(|text| one("--retry-within", text, words::duration)).transpose()?;
+            Ok(Some(Trace { retry_as, retry_within, ..read(path, &args.read, "--trace ")? }))
+        }
         (None, Some(flag)) => Err(Problem::input(format!(
             "error: {flag} says how to read a recorded file, but none is named: add --trace FILE"
         ))),
@@ -94,6 +101,15 @@ pub fn written(args: &ReadArgs) -> String {
         text.push_str(" --skip-bad-rows");
     }
     text
+}
+
+/// The name of a client or library.
+fn retries(name: &str) -> Result<String, String> {
+    let names = traffic::clients::retry_names();
+    match names.contains(&name) {
+        true => Ok(name.to_owned()),
+        false => Err(valid_values(name, "clients and libraries", &names).join("; ")),
+    }
 }
 
 fn one_of(flag: &str, value: Option<&str>, valid: &[&str]) -> Result<Option<String>, Problem> {

@@ -4,7 +4,7 @@ use limiters::Batch;
 use std::io::Cursor;
 use traffic::Source;
 use traffic::spec::{KeyNormalise, Trace};
-use traffic::traces::{Stream, read};
+use traffic::traces::{Stream, read, read_sessions};
 
 /// Reads `data` as a file of `format`, or of the format it looks like, and plays it.
 ///
@@ -59,4 +59,33 @@ pub fn trace(format: Option<&str>, data: &[u8]) {
         batch.clear();
     }
     assert_eq!(count, rows * spec.repeat);
+}
+
+/// Reads `data` as a file of sessions, with the settings of [`trace`], into scripts.
+///
+/// Asserts that every round is a step of one script for each playing, that scripts start in order, and that steps and keys
+/// are where scripts say.
+pub fn sessions(data: &[u8]) {
+    let Some((settings, bytes)) = data.split_first() else { return };
+    let on = |bit: u8| settings >> bit & 1 == 1;
+    let spec = Trace {
+        path: "fuzz".into(),
+        format: Some("tracelab".into()),
+        repeat: if on(0) { 3 } else { 1 },
+        time_scale: on(1).then_some((2, 3)),
+        skip_bad_rows: on(5),
+        ..Trace::default()
+    };
+    let stream = Stream::from_reader(&spec, Cursor::new(bytes.to_vec()));
+    let Ok(read) = stream.and_then(|stream| read_sessions(&spec, stream, 10_000_000_000)) else { return };
+    let scripts = read.scripts;
+    assert_eq!(scripts.calls(), read.rows * spec.repeat);
+    assert_eq!(scripts.steps.len() as u64, read.rows);
+    assert!(scripts.scripts.is_sorted_by_key(|script| script.start) && read.unknown <= read.rows);
+    for script in &scripts.scripts {
+        let steps = scripts.of(script);
+        assert!(!steps.is_empty() && script.start < scripts.length);
+        assert!(steps.iter().all(|step| (step.key as usize) < scripts.keys.len()));
+        assert_eq!(steps[steps.len() - 1].wait, 0);
+    }
 }

@@ -14,6 +14,7 @@ mod open;
 pub mod overhead;
 pub mod peers;
 mod plan;
+mod recorded;
 pub mod rows;
 mod run;
 pub mod scenario;

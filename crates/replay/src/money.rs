@@ -2,7 +2,7 @@
 
 use crate::entry::Entry;
 use crate::rows::{BillRow, ClientRow, SpendRow, SummaryRow, ratio, six_decimals};
-use crate::world::{PULSE, Tally, World};
+use crate::world::{Largest, PULSE, Tally, World};
 use limiters::{Meter, Nanos, Stack};
 use traffic::clients::Bill;
 use traffic::clients::spec::{Client, Role, Stand};
@@ -36,21 +36,25 @@ pub struct Prices<'a> {
     pub duration: Nanos,
     /// How many keys there are.
     pub keys: u64,
+    /// The largest requests that are not from clients.
+    pub open: Largest,
 }
 
 impl Prices<'_> {
     /// The least of what each guard of `entry` proves about the bill; `None` where none bounds it.
     fn worst(&self, entry: &Entry) -> Option<u64> {
+        let largest = self.recorded();
         let of = |guard: &crate::entry::GuardInfo| {
-            let mut dearest = 0;
+            let mut dearest = largest.microusd;
             for client in self.clients {
                 let (call, turn) = (Bill::new(&client.per_call).most()?, Bill::new(&client.per_turn).most()?);
                 dearest = dearest.max(self.largest(client, guard.meter, call, turn)?);
             }
             let keys = if guard.per_key { u128::from(self.keys) } else { 1 };
-            let permits = (guard.bound)(self.duration.saturating_sub(1), dearest)? * keys;
+            let permits = (guard.bound)(self.duration.saturating_sub(1), dearest.max(largest.permits))? * keys;
             let price = match guard.meter {
                 Meter::Spend => 1,
+                Meter::Requests if largest.free => return None,
                 Meter::Requests => u128::from(dearest),
                 _ => return None,
             };
@@ -65,6 +69,49 @@ impl Prices<'_> {
             u64::try_from(least * keys).ok()
         };
         entry.guards.iter().filter_map(|guard| of(guard).or_else(|| exact(guard))).min()
+    }
+
+    /// The largest of what recorded calls and open-loop requests ask for.
+    fn recorded(&self) -> Largest {
+        let mut largest = self.open;
+        let scripts = self.clients.iter().filter_map(|client| client.scripts.as_ref());
+        scripts.flat_map(|scripts| &scripts.steps).for_each(|step| largest.see(step.cost, step.microusd));
+        largest
+    }
+
+    /// Why nothing bounds the bill behind `entry` although one of its guards bounds what it counts, and what would; empty where
+    /// something does, or where no guard bounds anything.
+    pub fn unbounded(&self, entry: &Entry) -> Vec<String> {
+        let counts = |guard: &crate::entry::GuardInfo| {
+            matches!(guard.meter, Meter::Requests | Meter::Spend)
+                && (guard.bound)(self.duration.saturating_sub(1), 1).is_some()
+        };
+        let mut why = Vec::new();
+        if self.worst(entry).is_some() || !entry.guards.iter().any(counts) {
+            return why;
+        }
+        for client in self.clients {
+            let name = &client.name;
+            for (what, cost) in [("per-call", &client.per_call), ("per-turn", &client.per_turn)] {
+                if Bill::new(cost).most().is_none() {
+                    why.push(format!(
+                        "`{what}` of client \"{name}\" is drawn from a distribution without a largest value; a `max` in it \
+                         (under [client.cost]) bounds the bill"
+                    ));
+                }
+            }
+            let seen = |guard: &crate::entry::GuardInfo| self.largest(client, guard.meter, 0, 1).is_some();
+            if !entry.guards.iter().filter(|guard| counts(guard)).any(seen) {
+                why.push(format!(
+                    "client \"{name}\" pays for model calls that no guard sees; `rate` or `cap = \"turn\"` (under \
+                     [client.guards]) puts it in front of them"
+                ));
+            }
+        }
+        if why.is_empty() && self.recorded().free {
+            why.push("some requests cost money and no permit".to_owned());
+        }
+        why
     }
 
     /// The most that one permit of a guard under `meter` can let a client spend; `None` where it spends without asking.

@@ -1,7 +1,7 @@
 //! A scenario's traffic, opened: recorded files read, start and duration settled.
 
 use crate::scenario::Scenario;
-use limiters::{Meter, Nanos};
+use limiters::{Meter, Nanos, Span};
 use traffic::spec::{Pattern, Shape, Trace};
 use traffic::traces::{self, Reading, Recorded};
 use traffic::{Note, NoteKind, Settings, Source, Traffic, TrafficError};
@@ -49,7 +49,13 @@ pub fn open(scenario: &Scenario, seed: u64, watch: &dyn Fn(Reading)) -> Result<O
             _ => None,
         });
     }
-    let files: Vec<FileRead> = recorded.iter().flatten().map(file_read).collect();
+    let left_out = |pattern: &Pattern| match &pattern.shape {
+        Shape::Trace(trace) => trace.left_out.as_ref().map_or(0, |rows| rows.len() as u64),
+        _ => 0,
+    };
+    let read = recorded.iter().zip(&scenario.patterns);
+    let files: Vec<FileRead> =
+        read.filter_map(|(file, pattern)| Some(file_read(file.as_ref()?, left_out(pattern)))).collect();
     let several = files.len() > 1;
     let mut notes: Vec<Note> = Vec::new();
     for file in recorded.iter().flatten() {
@@ -57,11 +63,24 @@ pub fn open(scenario: &Scenario, seed: u64, watch: &dyn Fn(Reading)) -> Result<O
         let place = if several { format!("{}: ", file.path.display()) } else { String::new() };
         notes.extend(file.notes.iter().map(|note| Note { text: format!("{place}{}", note.text), ..note.clone() }));
     }
-    let first = recorded.iter().flatten().filter_map(|file| file.start).min();
+    let scripts = || scenario.clients.iter().filter_map(|client| client.scripts.as_deref());
+    let firsts = recorded.iter().flatten().filter_map(|file| file.start);
+    let first = firsts.chain(scripts().filter_map(|scripts| scripts.origin)).min();
     let start = scenario.start.or(first).unwrap_or(0);
     let ends =
         recorded.iter().flatten().map(|file| file.start.unwrap_or(start).saturating_sub(start) + file.duration());
+    let ends = ends.chain(scripts().map(|scripts| {
+        let origin = scripts.origin.unwrap_or(start);
+        origin.saturating_sub(start).saturating_add(scripts.length)
+    }));
     let duration = scenario.duration.or_else(|| ends.max()).unwrap_or(1);
+    if let Some(before) = scripts().filter_map(|scripts| scripts.origin).filter(|origin| *origin < start).min() {
+        let early = Span(start - before);
+        return Err(TrafficError::new(format!(
+            "recorded calls lie before the scenario's start, the first by {early}; set start to the trace's first instant or \
+             leave it out"
+        )));
+    }
     let tokens = scenario.limiters.iter().flat_map(|limiter| limiter.parts()).any(|part| counts_tokens(part.meter));
     let settings = Settings { seed, start, duration, tokens };
     let mut left = recorded.into_iter().flatten();
@@ -87,11 +106,12 @@ fn counts_tokens(meter: Meter) -> bool {
     matches!(meter, Meter::InputTokens | Meter::OutputTokens | Meter::Tokens)
 }
 
-fn file_read(file: &Recorded) -> FileRead {
+fn file_read(file: &Recorded, left_out: u64) -> FileRead {
     FileRead {
         path: file.path.clone(),
         format: file.format.name,
-        rows: file.rows,
+        // Those that clients play were read too.
+        rows: file.rows + left_out,
         skipped: file.skipped,
         backward_steps: file.backward_steps,
         bytes: file.bytes_read,

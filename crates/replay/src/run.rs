@@ -8,6 +8,7 @@ use crate::lane::Lane;
 use crate::measure::{Setup, round_width};
 use crate::money::{self, Prices, Scene, Twins};
 use crate::open::{FileRead, open};
+use crate::recorded::{self, Prepared};
 use crate::rows::{BillRow, ClientRow, SpendRow};
 use crate::rows::{EnvelopeRow, GuaranteeRow, KeyRow, NoteRow, OverheadRow, SummaryRow, TimelineRow, WaitRow};
 use crate::scenario::Scenario;
@@ -17,7 +18,7 @@ use crate::{expect, overhead, plan};
 use limiters::{Batch, Nanos, Quota};
 use rayon::prelude::*;
 use std::path::Path;
-use traffic::clients::spec::Key;
+use traffic::clients::spec::{Client, Key};
 use traffic::{Note, NoteKind, Source, Traffic, words};
 
 /// What a run is asked for beside its scenario.
@@ -87,8 +88,24 @@ const ENVELOPE_BYTES: usize = 512 << 20;
 /// # Errors
 /// A complete text: what input is at fault and why.
 pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
+    match recorded::prepare(scenario).map_err(|error| error.to_string())? {
+        None => played(scenario, options),
+        Some(Prepared { scenario, files }) => {
+            let mut run = played(&scenario, options)?;
+            run.files.splice(0..0, files);
+            Ok(run)
+        }
+    }
+}
+
+/// Runs a scenario whose recorded agents are clients.
+fn played(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
     let watch = |reading| (options.progress)(Progress::Reading(reading));
     let mut opened = open(scenario, options.seed, &watch).map_err(|error| error.to_string())?;
+    if let Some(file) = opened.files.iter().find(|file| file.format == traffic::traces::SESSIONS) {
+        let path = file.path.display();
+        return Err(format!("{path}: sessions are read several times to be replayed; save them in a file first"));
+    }
     let (start, duration) = (opened.start, opened.duration);
     let mut notes = scenario.notes.clone();
     notes.append(&mut opened.notes);
@@ -165,8 +182,10 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
     let mut run = Run { guarantee, files: opened.files, start, duration, requests, ..Run::default() };
     let mut given_up = std::collections::BTreeSet::new();
     let keys = traffic.key_count().unwrap_or(1);
-    let prices = Prices { clients: &scenario.clients, duration, keys };
     let worlds: Vec<&World> = twins.iter().filter_map(Lane::world).collect();
+    let open = worlds.first().map(|world| world.open_most).unwrap_or_default();
+    let prices = Prices { clients: &scenario.clients, duration, keys, open };
+    let mut unbounded: std::collections::BTreeMap<String, Vec<&str>> = std::collections::BTreeMap::new();
     let compared = worlds.first().map(|unprotected| Twins { unprotected, without_rogues: worlds.get(1).copied() });
     if let Some(twins) = &compared {
         let none = Scene { entry: None, world: twins.unprotected, stack: None, end };
@@ -181,6 +200,9 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
             run.clients.extend(scene.clients(twins, &scenario.clients));
             run.spend.extend(scene.spend());
             run.bills.extend(money::bill(&rows.summary));
+            for why in prices.unbounded(entry) {
+                unbounded.entry(why).or_default().push(&entry.label);
+            }
         }
         run.summary.push(rows.summary);
         run.timeline.append(&mut rows.timeline);
@@ -189,6 +211,10 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
         run.keys.append(&mut rows.keys);
         run.violations.append(&mut rows.violations);
         given_up.extend(rows.given_up);
+    }
+    for (why, labels) in unbounded {
+        let text = format!("the worst possible bill is unbounded behind {}: {why}", labels.join(", "));
+        notes.push(Note { kind: NoteKind::Warning, text });
     }
     for tau in given_up {
         let seconds = tau as f64 / 1e9;
@@ -254,14 +280,21 @@ fn cast(scenario: &Scenario, traffic: &mut Traffic, seed: u64, span: (Nanos, Nan
     if scenario.clients.is_empty() {
         return None;
     }
-    let keys = scenario.clients.iter().map(|client| match &client.key {
-        Key::One(name) => vec![traffic.key_number(name)],
-        Key::Each(name) => (1..=client.count).map(|agent| traffic.key_number(&format!("{name}-{agent}"))).collect(),
-    });
-    let keys = keys.collect();
+    let keys = scenario.clients.iter().map(|client| key_numbers(client, traffic)).collect();
     let (start, duration, bin) = span;
     let upstream = scenario.upstream.clone();
     Some(Cast { clients: scenario.clients.clone(), keys, upstream, seed, start, duration, bin })
+}
+
+/// Numbers of the keys of a client's agents, or of its scripts.
+fn key_numbers(client: &Client, traffic: &mut Traffic) -> Vec<u64> {
+    match (&client.scripts, &client.key) {
+        (Some(scripts), _) => scripts.keys.iter().map(|name| traffic.key_number(name)).collect(),
+        (None, Key::One(name)) => vec![traffic.key_number(name)],
+        (None, Key::Each(name)) => {
+            (1..=client.count).map(|agent| traffic.key_number(&format!("{name}-{agent}"))).collect()
+        }
+    }
 }
 
 /// The worlds without a guard: with everybody, and without rogues where there are others.
@@ -270,10 +303,8 @@ fn twins(scenario: &Scenario, cast: &Cast, options: &Options<'_>, notes: &mut Ve
     let mut opened = open(scenario, options.seed, &watch).map_err(|error| error.to_string())?;
     let traffic = &mut opened.traffic;
     for (client, keys) in cast.clients.iter().zip(&cast.keys) {
-        match &client.key {
-            Key::One(name) => debug_assert_eq!(traffic.key_number(name), keys[0]),
-            Key::Each(name) => drop((1..=client.count).map(|n| traffic.key_number(&format!("{name}-{n}"))).max()),
-        }
+        let numbers = key_numbers(client, traffic);
+        debug_assert_eq!(&numbers, keys, "keys are numbered in the order of the clients");
     }
     let entry = plan::unprotected(scenario, cast.start, options.seed).map_err(|error| error.to_string())?;
     let setup = Setup {

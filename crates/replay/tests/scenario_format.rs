@@ -118,6 +118,7 @@ fn every_key_of_every_pattern() {
         key_by: vec!["user".into(), "path".into()],
         spread: Some(true),
         said: traffic::spec::Said::Scenario,
+        ..Trace::default()
     };
     let (start, end) = (0, None);
     let expected = vec![

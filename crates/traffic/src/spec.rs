@@ -151,6 +151,13 @@ pub struct Trace {
     pub spread: Option<bool>,
     /// Who says all this, and how errors name it.
     pub said: Said,
+    /// Refused calls are tried again as this client or library does, in a closed loop; a name that
+    /// [`retry_as`](crate::clients::retry_as) knows.
+    pub retry_as: Option<String>,
+    /// How long after a call's first row another row may be part of it.
+    pub retry_within: Option<Nanos>,
+    /// Rows that others play, by their place among the good rows, in order.
+    pub left_out: Option<std::sync::Arc<[u64]>>,
 }
 
 /// Who describes a recorded file.

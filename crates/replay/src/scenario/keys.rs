@@ -46,6 +46,8 @@ pub(crate) enum Takes {
     Timestamp,
     /// The name of a trace format.
     Format,
+    /// The name of a client or a client library.
+    Retries,
     /// A table from roles to column names.
     Columns,
     /// A table from keys to lists of values.
@@ -106,6 +108,7 @@ impl Takes {
             Takes::Choice(words) => format!("one of {}", words.join(", ")),
             Takes::Timestamp => "an instant with its zone such as \"2026-01-01T12:00:00Z\"".into(),
             Takes::Format => "the name of a trace format, see `workbench list`".into(),
+            Takes::Retries => "the name of a client or library, see `workbench list clients`".into(),
             Takes::Time => {
                 "a length of time, or a distribution of it such as { median = \"5.7s\", p90 = \"22s\" } (also with max)".into()
             }
@@ -492,6 +495,18 @@ pub(crate) const PATTERNS: &[(&str, Section)] = &[
                     Takes::Whole { min: 0, max: ANY },
                     "no maximum",
                     "more broken rows than this are an error after all"
+                ),
+                may(
+                    "retry-as",
+                    Takes::Retries,
+                    "none; openai-sdk for sessions",
+                    "client or library: refused rows (429, 503) become calls of a client that reacts, tried again as it does"
+                ),
+                may(
+                    "retry-within",
+                    Takes::Duration { zero: true },
+                    "the client's own waits and 1 s, or 1 min for ever",
+                    "how long behind a call's first row another row of its key may be part of it"
                 ),
             ]
         ),

@@ -226,6 +226,20 @@ fn trace(table: &Table<'_>, path: &Path, is_there: &dyn Fn(&Path) -> bool) -> Op
     let filter = filter(table);
     let spread = table.get("spread", read::flag);
     let skip_bad_rows = table.get("skip-bad-rows", read::flag).unwrap_or(false);
+    let retry_as = table.get("retry-as", read::retries);
+    let retry_within = table.get("retry-within", read::time);
+    if retry_within.is_some() && !table.has("retry-as") {
+        table.wrong("retry-within", Problem::new("needs retry-as, whose retries it is about"));
+    }
+    if retry_as.is_some() && repeat > 1 {
+        table.wrong("repeat", Problem::new("a log whose refusals become calls with retry-as is played once"));
+    }
+    if retry_as.is_some() && time_scale.is_some() {
+        table.wrong("time-scale", Problem::new("calls that retry-as makes are tried again in real time"));
+    }
+    if retry_as.is_some() && as_is {
+        table.wrong("order", Problem::new("retry-as needs rows in order of time"));
+    }
     let max_bad_rows = table.get("max-bad-rows", read::whole);
     if key_prefix.is_some() && key_normalise == KeyNormalise::None {
         table.wrong("key-prefix", Problem::new("needs key-normalise = \"address\""));
@@ -250,6 +264,9 @@ fn trace(table: &Table<'_>, path: &Path, is_there: &dyn Fn(&Path) -> bool) -> Op
         key_by,
         spread,
         said: Said::Scenario,
+        retry_as,
+        retry_within,
+        left_out: None,
     })
 }
 

@@ -192,6 +192,16 @@ pub(crate) fn format(value: Value<'_>, key: &Key) -> Read<String> {
     Err(Problem::new(format!("unknown format {name:?}")).notes(valid_values(&name, "formats", &names)))
 }
 
+/// The name of a client or library whose retries recorded calls take on.
+pub(crate) fn retries(value: Value<'_>, key: &Key) -> Read<String> {
+    let name = text(value, key)?;
+    let names = traffic::clients::retry_names();
+    if names.contains(&name.as_str()) {
+        return Ok(name);
+    }
+    Err(Problem::new(format!("unknown client {name:?}")).notes(valid_values(&name, "clients and libraries", &names)))
+}
+
 /// Permits, or micro-dollars from money where spend is metered; at least `min`.
 pub(crate) fn permits(value: Value<'_>, spend: bool, min: u64) -> Read<u64> {
     match (spend, value.get_ref().as_str()) {

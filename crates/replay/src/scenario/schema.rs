@@ -103,6 +103,7 @@ fn of(takes: Takes) -> Value {
         Takes::Format => {
             json!({ "enum": traffic::traces::FORMATS.iter().map(|format| format.name).collect::<Vec<_>>() })
         }
+        Takes::Retries => json!({ "enum": traffic::clients::retry_names() }),
         Takes::Columns => {
             let names = json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 });
             let roles: Vec<&str> = traffic::traces::roles().collect();

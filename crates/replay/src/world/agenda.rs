@@ -17,9 +17,11 @@ pub enum Kind {
     Tool,
     /// A delayed call reaches the upstream.
     Arrive,
+    /// The next script of a population starts; the slot is the population's number.
+    Enter,
 }
 
-const KINDS: [Kind; 5] = [Kind::Done, Kind::Begin, Kind::Turn, Kind::Tool, Kind::Arrive];
+const KINDS: [Kind; 6] = [Kind::Done, Kind::Begin, Kind::Turn, Kind::Tool, Kind::Arrive, Kind::Enter];
 
 /// Something that happens to one call in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use super::agenda::Kind;
 use super::population::MOST_LAYERS;
 use super::{Cast, World};
 use limiters::{Nanos, Request, Ticket};
-use traffic::clients::spec::{Client, Start};
+use traffic::clients::spec::{Client, Retry, Start};
 use traffic::clients::{Paid, share};
 use traffic::draw::Numbered;
 
@@ -50,9 +50,32 @@ pub struct Agent {
     /// The last call and how often it came in a row.
     pub last_call: u64,
     pub in_a_row: u64,
+    /// Number of its script among the population's, where it has one.
+    pub script: u32,
 }
 
 impl Agent {
+    pub fn new(population: usize, draws: Numbered, key: u64, started: Nanos) -> Agent {
+        Agent {
+            population,
+            draws,
+            key,
+            started,
+            depth: 0,
+            turns: 0,
+            most_turns: u64::MAX,
+            done: 0,
+            stopped: false,
+            contexts: [0; 2],
+            steps_left: 0,
+            requests: 0,
+            quota: None,
+            last_call: 0,
+            in_a_row: 0,
+            script: 0,
+        }
+    }
+
     pub fn draws(&self, purpose: Purpose) -> Numbered {
         self.draws.part(purpose as u64)
     }
@@ -68,10 +91,15 @@ pub struct Slot {
     pub think: Nanos,
     pub turn_paid: Paid,
     pub call_paid: Paid,
+    /// Tool calls paid in this turn: more than one where errors are billed and tried again.
+    pub calls: Paid,
     /// Contexts once this turn has been paid.
     pub contexts: [u64; 2],
     /// Hash of the call.
     pub call: u64,
+    /// Permits that it asks for, and nanoseconds that it takes where that was recorded.
+    pub permits: u64,
+    pub takes: Option<Nanos>,
     /// Tries in this turn, tries of each retry loop since it began, and its last wait.
     pub attempts: u64,
     pub tries: [u64; MOST_LAYERS],
@@ -89,7 +117,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    fn new(agent: u32) -> Slot {
+    pub fn new(agent: u32) -> Slot {
         Slot {
             agent,
             turn: 0,
@@ -97,8 +125,11 @@ impl Slot {
             think: 0,
             turn_paid: Paid::default(),
             call_paid: Paid::default(),
+            calls: Paid::default(),
             contexts: [0; 2],
             call: 0,
+            permits: 1,
+            takes: None,
             attempts: 0,
             tries: [0; MOST_LAYERS],
             waited: [0; MOST_LAYERS],
@@ -109,6 +140,20 @@ impl Slot {
             status: 0,
             served: false,
         }
+    }
+
+    /// A new turn: nothing was tried in it yet.
+    pub fn renew(&mut self, turn: u64, retry: &[Retry]) {
+        self.turn = turn;
+        self.fresh = false;
+        self.calls = Paid::default();
+        self.attempts = 0;
+        self.tries.fill(0);
+        for (waited, retry) in self.waited.iter_mut().zip(retry) {
+            *waited = retry.base;
+        }
+        self.quota_taken = 0;
+        self.obeys = false;
     }
 }
 
@@ -135,6 +180,10 @@ impl World {
     /// Puts every agent of the start on the agenda.
     pub(super) fn enter(&mut self, cast: &Cast) {
         for (population, client) in cast.clients.iter().enumerate() {
+            if let Some(scripts) = &client.scripts {
+                self.cue(population, client, scripts, cast);
+                continue;
+            }
             for index in 0..client.count {
                 let draws = Numbered::new(cast.seed, "client", index, &client.name);
                 let keys = &cast.keys[population];
@@ -157,26 +206,15 @@ impl World {
         most_turns: u64,
         slots: u64,
     ) {
-        let quota = self.populations[population].retry.iter().find_map(|retry| retry.quota).map(|quota| quota.capacity);
         let useful = self.populations[population].useful;
         let agent = self.agents.len() as u32;
         self.agents.push(Agent {
-            population,
-            draws,
-            key,
-            started: at,
             depth,
-            turns: 0,
             most_turns,
             // What a runaway spawns does nothing useful.
             done: if depth > 0 && useful != u64::MAX { useful } else { 0 },
-            stopped: false,
-            contexts: [0; 2],
-            steps_left: 0,
-            requests: 0,
-            quota,
-            last_call: 0,
-            in_a_row: 0,
+            quota: self.populations[population].quota(),
+            ..Agent::new(population, draws, key, at)
         });
         self.tallies[population].agents += 1;
         for _ in 0..slots {

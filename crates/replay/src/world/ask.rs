@@ -41,8 +41,7 @@ impl World {
         let slot = &mut self.slots[index as usize];
         slot.status = 0;
         if self.service.is_none() {
-            let agent = &self.agents[slot.agent as usize];
-            let latency = self.populations[agent.population].latency.at(agent.draws(Purpose::Latency).bits(slot.turn));
+            let latency = self.latency(index);
             self.pay_call(index, at);
             self.agenda.add(start.saturating_add(latency), Kind::Done, index);
         } else if start > at {
@@ -50,6 +49,14 @@ impl World {
         } else {
             self.arrive(index, at);
         }
+    }
+
+    /// How long an admitted call takes.
+    pub(super) fn latency(&self, index: u32) -> Nanos {
+        let slot = &self.slots[index as usize];
+        let agent = &self.agents[slot.agent as usize];
+        let drawn = || self.populations[agent.population].latency.at(agent.draws(Purpose::Latency).bits(slot.turn));
+        slot.takes.unwrap_or_else(drawn)
     }
 
     /// Asks the guards; gives the time at which the call starts, or makes its client deal with the refusal.
@@ -68,7 +75,7 @@ impl World {
         let agent = &self.agents[slot.agent as usize];
         let population = &self.populations[agent.population];
         let tally = &mut self.tallies[agent.population];
-        let request = Request { at, key: agent.key, requests: 1, call: slot.call, ..request };
+        let request = Request { at, key: agent.key, requests: slot.permits, call: slot.call, ..request };
         let late = |outcome: Outcome| {
             population.patience.is_some_and(|most| outcome.starts(at).is_some_and(|start| start - at > most))
         };

@@ -9,8 +9,11 @@ mod agenda;
 mod agent;
 mod alert;
 mod ask;
+#[cfg(test)]
+mod balance;
 mod population;
 mod record;
+mod script;
 mod tally;
 mod turn;
 mod upstream;
@@ -20,7 +23,7 @@ pub use record::Record;
 pub use tally::{Curve, PULSE, Step, Tally};
 
 use agenda::{Agenda, Event, Kind};
-use agent::{Agent, AsRequest, Slot};
+use agent::{Agent, Slot};
 use alert::Alert;
 use limiters::{Batch, Guard, Meter, Nanos, Outcome, Request, Stack};
 use population::Population;
@@ -73,11 +76,34 @@ pub fn most_in_flight(clients: &[Client]) -> u64 {
     clients.iter().fold(0u64, |sum, client| sum.saturating_add(of(client)))
 }
 
+/// The largest of some requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Largest {
+    /// Most permits of one.
+    pub permits: u64,
+    /// Dearest price of one, in micro-dollars.
+    pub microusd: u64,
+    /// One costs money and no permit.
+    pub free: bool,
+}
+
+impl Largest {
+    /// Another request.
+    #[inline]
+    pub fn see(&mut self, permits: u64, microusd: u64) {
+        self.permits = self.permits.max(permits);
+        self.microusd = self.microusd.max(microusd);
+        self.free |= permits == 0 && microusd > 0;
+    }
+}
+
 /// A world: agents, their calls in flight, and what came of them.
 pub struct World {
     populations: Vec<Population>,
     agents: Vec<Agent>,
     slots: Vec<Slot>,
+    /// Slots, with their agents, whose script is over.
+    free: Vec<u32>,
     agenda: Agenda,
     service: Option<Service>,
     start: Nanos,
@@ -100,6 +126,8 @@ pub struct World {
     pub alert: Alert,
     /// Money of admitted requests that are not from clients.
     pub open_spent: u128,
+    /// The largest of them, in permits and in micro-dollars, and whether one has a price and needs no permit.
+    pub open_most: Largest,
     /// First time a spending cap refused.
     pub cap_reached: Option<Nanos>,
     /// Most that a cap was overdrawn, in micro-dollars.
@@ -123,6 +151,7 @@ impl World {
             populations: cast.clients.iter().map(|client| Population::new(client, rates, caps)).collect(),
             agents: Vec::new(),
             slots: Vec::new(),
+            free: Vec::new(),
             agenda: Agenda::default(),
             service: cast.upstream.as_ref().map(|upstream| Service::new(upstream, cast.start)),
             start: cast.start,
@@ -138,6 +167,7 @@ impl World {
             curve: Curve::new(cast.start, cast.duration, cast.bin),
             alert: Alert::new(cast.start),
             open_spent: 0,
+            open_most: Largest::default(),
             cap_reached: None,
             overshoot: 0,
             hints: (0, 0),
@@ -162,6 +192,7 @@ impl World {
     pub fn feed(&mut self, batch: &Batch, stack: &mut Stack, record: &mut Record<'_>) {
         for index in 0..batch.len() {
             let request = batch.get(index);
+            self.open_most.see(request.requests, request.microusd);
             self.advance(request.at, stack, record);
             if self.failed.is_some() {
                 return;
@@ -189,11 +220,9 @@ impl World {
                 self.done(event.slot, event.at, stack);
             }
         }
-        for slot in &mut self.slots {
-            if let Some(ticket) = slot.turn_ticket.take() {
-                let asked = *ticket.asked();
-                stack.settle(self.end.max(asked.at), ticket, &slot.turn_paid.as_request(&asked));
-            }
+        for index in 0..self.slots.len() as u32 {
+            let asked = self.slots[index as usize].turn_ticket.as_ref().map(|ticket| ticket.asked().at);
+            self.settle_turn(index, asked.map_or(self.end, |asked| asked.max(self.end)), stack);
         }
         self.curve.finish();
         self.alert.finish(self.end);
@@ -220,11 +249,16 @@ impl World {
             Kind::Turn => self.ask_turn(event.slot, event.at, stack, record),
             Kind::Tool => self.ask_tool(event.slot, event.at, stack, record),
             Kind::Arrive => self.arrive(event.slot, event.at),
+            Kind::Enter => self.enter_script(event.slot as usize, event.at, stack, record),
         }
     }
 
     fn why_stopped(&self, event: Event) -> String {
-        let name = &self.populations[self.agents[self.slots[event.slot as usize].agent as usize].population].name;
+        let population = match event.kind {
+            Kind::Enter => event.slot as usize,
+            _ => self.agents[self.slots[event.slot as usize].agent as usize].population,
+        };
+        let name = &self.populations[population].name;
         if self.events > MOST_EVENTS {
             return format!("stopped after {MOST_EVENTS} client events, the most that a run plays; shorten `duration`");
         }
@@ -233,6 +267,11 @@ impl World {
             "client \"{name}\" makes no progress: {STANDSTILL} events at t = {seconds} s, and time stands still; give it a \
              `think-time`, a `latency`, a `reject-latency` or a wait between retries above zero, or an end to its retries"
         )
+    }
+
+    /// Calls that were under way at once at most, or could have been.
+    pub fn places(&self) -> usize {
+        self.slots.len()
     }
 
     /// Money spent in this world.

@@ -1,7 +1,10 @@
 //! A population of agents, ready to play: laws instead of distributions, and the guards it meets.
 
+use limiters::Nanos;
+use std::sync::Arc;
 use traffic::clients::spec::{Action, Client, FanOut, Limits, Retry, Stand};
-use traffic::clients::{Bill, Law};
+use traffic::clients::{Bill, Law, Scripts};
+use traffic::draw::Numbered;
 
 /// Retry loops that a client may stack.
 pub const MOST_LAYERS: usize = 4;
@@ -35,6 +38,21 @@ pub struct Population {
     pub live: u64,
     /// Agents spawned so far.
     pub spawned: u64,
+    /// Recorded calls, instead of everything above about turns.
+    pub cue: Option<Cue>,
+}
+
+/// The scripts of a population and how far they have come.
+pub struct Cue {
+    pub scripts: Arc<Scripts>,
+    /// Numbers of the scripts' keys.
+    pub keys: Vec<u64>,
+    /// From the start of the run to the time that scripts count from.
+    pub offset: Nanos,
+    /// Draws of the scripts, a part for each.
+    pub draws: Numbered,
+    /// Scripts that have started.
+    pub entered: usize,
 }
 
 impl Population {
@@ -66,6 +84,12 @@ impl Population {
             told: if client.cap == Stand::Tool && client.cap_counts_turns { caps } else { 0 },
             live: 0,
             spawned: 0,
+            cue: None,
         }
+    }
+
+    /// What an agent has to pay for retries at first.
+    pub fn quota(&self) -> Option<u64> {
+        self.retry.iter().find_map(|retry| retry.quota).map(|quota| quota.capacity)
     }
 }

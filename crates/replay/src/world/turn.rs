@@ -33,6 +33,9 @@ impl World {
         let slot = &mut self.slots[slot_index as usize];
         let agent = &mut self.agents[slot.agent as usize];
         let population = &mut self.populations[agent.population];
+        if population.cue.is_some() {
+            return self.begin_step(slot_index, at, stack, record);
+        }
         let tally = &mut self.tallies[agent.population];
         let n = agent.turns;
         let limits = &population.limits;
@@ -55,19 +58,11 @@ impl World {
         }
         agent.turns += 1;
         tally.turns += 1;
-        slot.turn = n;
+        slot.think = if slot.fresh { 0 } else { population.think.at(agent.draws(Purpose::Think).bits(n)) };
+        slot.renew(n, &population.retry);
         slot.contexts = agent.contexts;
         slot.turn_paid = population.turn.of(agent.draws(Purpose::Turn), n, &mut slot.contexts[0]);
         slot.call_paid = population.call.of(agent.draws(Purpose::Call), n, &mut slot.contexts[1]);
-        slot.think = if slot.fresh { 0 } else { population.think.at(agent.draws(Purpose::Think).bits(n)) };
-        slot.fresh = false;
-        slot.attempts = 0;
-        slot.tries.fill(0);
-        for (waited, retry) in slot.waited.iter_mut().zip(&population.retry) {
-            *waited = retry.base;
-        }
-        slot.quota_taken = 0;
-        slot.obeys = false;
         if let Some((steps, _)) = &population.requests {
             if agent.steps_left == 0 {
                 agent.steps_left = steps.at(agent.draws(Purpose::Steps).bits(agent.requests)).max(1);
@@ -108,7 +103,8 @@ impl World {
     }
 
     pub(super) fn pay_call(&mut self, slot: u32, at: Nanos) {
-        let slot = &self.slots[slot as usize];
+        let slot = &mut self.slots[slot as usize];
+        slot.calls = slot.calls + slot.call_paid;
         let population = self.agents[slot.agent as usize].population;
         self.tallies[population].spent_calls += u128::from(slot.call_paid.microusd);
         self.curve.spend(at, slot.call_paid.microusd);
@@ -149,7 +145,7 @@ impl World {
             *quota = (*quota + slot.quota_taken.max(1)).min(most.map_or(u64::MAX, |quota| quota.capacity));
         }
         let (parent, turn) = (slot.agent as usize, slot.turn);
-        self.settle_turn(index, at, true, stack);
+        self.settle_turn(index, at, stack);
         if self.over {
             return;
         }
@@ -157,12 +153,13 @@ impl World {
         self.next_turn(index, at, stack);
     }
 
-    fn settle_turn(&mut self, index: u32, at: Nanos, with_call: bool, stack: &mut Stack) {
+    /// Settles the model call and what was paid behind it, where one guard asked for both.
+    pub(super) fn settle_turn(&mut self, index: u32, at: Nanos, stack: &mut Stack) {
         let slot = &mut self.slots[index as usize];
         let Some(ticket) = slot.turn_ticket.take() else { return };
         let population = &self.populations[self.agents[slot.agent as usize].population];
         let asked = *ticket.asked();
-        let whole = slot.turn_paid + if with_call { slot.call_paid } else { Default::default() };
+        let whole = slot.turn_paid + slot.calls;
         let mut actual = slot.turn_paid.as_request(&asked);
         if population.whole_tokens {
             actual = Request { microusd: actual.microusd, ..whole.as_request(&asked) };
@@ -191,6 +188,9 @@ impl World {
     fn next_turn(&mut self, index: u32, at: Nanos, stack: &mut Stack) {
         let slot = &self.slots[index as usize];
         let agent = &self.agents[slot.agent as usize];
+        if self.populations[agent.population].cue.is_some() {
+            return self.next_step(index, at);
+        }
         match &self.populations[agent.population].requests {
             Some((_, wait)) if agent.steps_left == 0 => {
                 let wait = wait.at(agent.draws(Purpose::Wait).bits(agent.requests));
@@ -238,12 +238,9 @@ impl World {
         // Without its model an agent does not think; whatever begins its next turn is taken to need as long.
         let pause = population.think.at(agent.draws(Purpose::Think).bits(slot.turn));
         agent.stopped |= action == Action::Stop;
-        self.settle_turn(index, at, false, stack);
+        self.settle_turn(index, at, stack);
         match (action, stage) {
-            (Action::Stop, _) => {
-                let population = self.agents[self.slots[index as usize].agent as usize].population;
-                self.populations[population].live -= 1;
-            }
+            (Action::Stop, _) => self.retire(index),
             (Action::NextTurn, Stage::Tool) => self.next_turn(index, at, stack),
             (Action::NextTurn, Stage::Turn) => self.agenda.add(at.saturating_add(pause), Kind::Begin, index),
         }
@@ -251,7 +248,7 @@ impl World {
 }
 
 /// A hash that tells calls apart and is never 0, which would be an unknown call.
-fn agent_call(population: usize, agent: u64, which: u64) -> u64 {
+pub(super) fn agent_call(population: usize, agent: u64, which: u64) -> u64 {
     let seed = traffic::draw::Numbered::new(population as u64, "call", agent, "");
     seed.bits(which).max(1)
 }

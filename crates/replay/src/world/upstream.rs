@@ -66,12 +66,13 @@ impl World {
     /// A call takes the place that is free for it.
     fn serve(&mut self, index: u32, at: Nanos) {
         let Some(service) = &self.service else { return };
+        let latency = self.latency(index);
         let slot = &mut self.slots[index as usize];
         let agent = &self.agents[slot.agent as usize];
         let draw = |purpose| agent.draws(purpose).part(slot.turn).bits(slot.attempts);
         let time = match &service.service {
             Some(law) => law.at(draw(Purpose::Service)),
-            None => self.populations[agent.population].latency.at(agent.draws(Purpose::Latency).bits(slot.turn)),
+            None => latency,
         };
         let unlucky = (draw(Purpose::Error) >> 11) as f64 / (1u64 << 53) as f64;
         slot.status = if unlucky < service.error_rate { 500 } else { 0 };

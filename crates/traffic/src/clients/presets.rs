@@ -60,6 +60,7 @@ fn plain(name: &str) -> Client {
         rate: Stand::Tool,
         cap: Stand::Tool,
         cap_counts_turns: true,
+        scripts: None,
     }
 }
 

@@ -58,7 +58,7 @@ impl Retry {
     }
 
     /// The wait before retry number `n` (from 0) without jitter: `min(longest, base · multiplier^n)`.
-    fn plain(&self, n: u64) -> Nanos {
+    pub(super) fn plain(&self, n: u64) -> Nanos {
         match self.policy {
             Policy::None | Policy::Immediate => 0,
             Policy::Fixed => self.base.min(self.max_delay),

@@ -1,8 +1,9 @@
 //! What a scenario says about a client, already checked: plain values without positions or text.
 
-use crate::clients::Price;
+use crate::clients::{Price, Scripts};
 use crate::spec::Amount;
 use limiters::Nanos;
+use std::sync::Arc;
 
 /// One population of agents. Times count from t = 0; money is in micro-dollars.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +56,8 @@ pub struct Client {
     pub cap: Stand,
     /// Whether a cap in front of the tool alone is told of the money that model calls cost, which it cannot refuse.
     pub cap_counts_turns: bool,
+    /// Recorded calls, each script an agent; they bring keys, times and prices of their own. `count` is their number.
+    pub scripts: Option<Arc<Scripts>>,
 }
 
 /// Whose limits an agent counts against.

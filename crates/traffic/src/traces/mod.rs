@@ -44,13 +44,16 @@ mod parquet_table;
 mod parse;
 mod playback;
 mod recorded;
+mod refused;
 mod role;
 mod row;
 mod s3;
+mod scripts;
 mod sieve;
 mod spread;
 mod stream;
 mod time;
+mod tracelab;
 mod unit;
 mod w3c;
 
@@ -58,7 +61,9 @@ pub use filter::{Where, WhereError};
 pub use format::{Clock, Format};
 pub use playback::Playback;
 pub use recorded::{Reading, Recorded, open, open_watched, read};
+pub use refused::{Calls, calls, retried};
 pub use row::Row;
+pub use scripts::{Sessions, is_closed_loop, read_sessions, sessions};
 pub use stream::Stream;
 
 #[cfg(doc)]
@@ -68,6 +73,7 @@ use crate::{Note, TrafficError};
 pub const FORMATS: &[Format] = &[
     parquet::FORMAT,
     own::FORMAT,
+    tracelab::FORMAT,
     azure::FORMAT,
     mooncake::FORMAT,
     agent::FORMAT,
@@ -88,6 +94,9 @@ pub const FORMATS: &[Format] = &[
 pub fn roles() -> impl Iterator<Item = &'static str> {
     role::Role::ALL.into_iter().map(role::Role::name)
 }
+
+/// Name of the format whose rows are rounds of sessions, for closed-loop replay.
+pub const SESSIONS: &str = tracelab::FORMAT.name;
 
 /// The format of that name.
 pub fn format(name: &str) -> Option<&'static Format> {

@@ -141,6 +141,7 @@ impl Role {
                 "tokensin",
                 "ninput",
                 "usageinputtokensnocache",
+                "inputlen",
             ],
             Role::Output => &[
                 "outputtokens",
@@ -150,8 +151,9 @@ impl Role {
                 "tokensout",
                 "noutput",
                 "usageoutputtokens",
+                "outputlen",
             ],
-            Role::CacheRead => &["cachereadtokens", "cachereadinputtokens", "usageinputtokenscacheread"],
+            Role::CacheRead => &["cachereadtokens", "cachereadinputtokens", "usageinputtokenscacheread", "prefixlen"],
             Role::CacheWrite => &["cachewritetokens", "cachecreationinputtokens", "usageinputtokenscachewrite5m"],
             Role::Price => {
                 &["pricemicrousd", "microusd", "costmicrousd", "priceusd", "costusd", "spendusd", "price", "spend"]

@@ -37,6 +37,11 @@ pub struct Row {
     pub(super) cost_is_total: bool,
     /// Values of the columns that a filter or the key asks for, in the order they are asked for.
     pub(super) own: Vec<Vec<u8>>,
+    /// Number of the session whose round it is, from 1, where a session asks its rounds one after the other; else 0. Such
+    /// rows come in the order of their rounds, at the times at which they would be asked if nothing delayed them.
+    pub session: u32,
+    /// How long its answer took, where the file says so.
+    pub takes: Option<Nanos>,
 }
 
 impl Row {
@@ -48,6 +53,7 @@ impl Row {
         self.own.iter_mut().for_each(Vec::clear);
         (self.at, self.cost, self.status) = (0, 1, 0);
         (self.requests, self.end, self.cost_is_total) = (None, None, false);
+        (self.session, self.takes) = (0, None);
         (self.input_tokens, self.output_tokens) = (0, 0);
         (self.cache_read_tokens, self.cache_write_tokens, self.microusd) = (0, 0, 0);
     }

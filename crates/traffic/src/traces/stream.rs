@@ -12,6 +12,7 @@ use super::{FORMATS, format};
 use crate::spec::Trace;
 use crate::{Note, NoteKind, TrafficError};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A recorded file that is being read, in file order and in memory that does not grow with it.
 ///
@@ -43,6 +44,9 @@ pub struct Stream {
     /// Rows that were read and are neither bad nor filtered out; a total is one.
     read: u64,
     good: u64,
+    /// Rows that somebody else plays, and how many of them are past.
+    left_out: Arc<[u64]>,
+    past: usize,
     ended: bool,
 }
 
@@ -114,6 +118,8 @@ impl Stream {
             cached: Cached::default(),
             read: 0,
             good: 0,
+            left_out: spec.left_out.clone().unwrap_or_default(),
+            past: 0,
             ended: false,
         };
         let totals = stream.rows.totals();
@@ -128,7 +134,13 @@ impl Stream {
     /// # Errors
     /// For a bad row, unless bad rows are skipped and not too many; for a file without a good row; when reading fails.
     pub fn next(&mut self, row: &mut Row) -> Result<bool, TrafficError> {
-        self.advance(row).map_err(|fault| fault.error(&self.path))
+        loop {
+            let more = self.advance(row).map_err(|fault| fault.error(&self.path))?;
+            if !more || self.left_out.get(self.past).is_none_or(|place| *place + 1 != self.good) {
+                return Ok(more);
+            }
+            self.past += 1;
+        }
     }
 
     fn advance(&mut self, row: &mut Row) -> Result<bool, Box<Fault>> {
@@ -264,9 +276,9 @@ impl Stream {
         self.rows.line()
     }
 
-    /// Good rows so far.
+    /// Good rows so far, without those left out for others to play.
     pub fn rows(&self) -> u64 {
-        self.good
+        self.good - self.past as u64
     }
 
     /// Bad rows so far.

@@ -7,6 +7,7 @@ mod handmade;
 mod notes;
 mod playback;
 mod public;
+mod sessions;
 mod speed;
 mod spread;
 
