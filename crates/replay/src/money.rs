@@ -95,16 +95,16 @@ impl Prices<'_> {
             for (what, cost) in [("per-call", &client.per_call), ("per-turn", &client.per_turn)] {
                 if Bill::new(cost).most().is_none() {
                     why.push(format!(
-                        "`{what}` of client \"{name}\" is drawn from a distribution without a largest value; a `max` in it \
-                         (under [client.cost]) bounds the bill"
+                        "`{what}` of client \"{name}\" is drawn from a distribution without a largest value; a bound \
+                         needs a `max` in it (under [client.cost])"
                     ));
                 }
             }
             let seen = |guard: &crate::entry::GuardInfo| self.largest(client, guard.meter, 0, 1).is_some();
             if !entry.guards.iter().filter(|guard| counts(guard)).any(seen) {
                 why.push(format!(
-                    "client \"{name}\" pays for model calls that no guard sees; `rate` or `cap = \"turn\"` (under \
-                     [client.guards]) puts it in front of them"
+                    "client \"{name}\" pays for model calls that no guard sees; a bound needs \
+                     `rate = \"turn\"` or `cap = \"turn\"` (under [client.guards]), which puts a guard in front of them"
                 ));
             }
         }

@@ -213,6 +213,7 @@ fn played(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
         given_up.extend(rows.given_up);
     }
     for (why, labels) in unbounded {
+        let labels: Vec<String> = labels.iter().map(|label| format!("`{label}`")).collect();
         let text = format!("the worst possible bill is unbounded behind {}: {why}", labels.join(", "));
         notes.push(Note { kind: NoteKind::Warning, text });
     }

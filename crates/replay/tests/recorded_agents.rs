@@ -198,3 +198,39 @@ fn threads_change_nothing_and_unlimited_is_the_world_without_a_guard() {
         assert!(one.violations.is_empty(), "{:?}", one.violations);
     }
 }
+
+#[test]
+fn an_unbounded_bill_says_why_and_what_would_bound_it() {
+    let text = |cost: &str, stand: &str| {
+        format!(
+            "duration = \"1min\"\nlimiters = [\"unlimited\", \"gcra\"]\n[quota]\nlimit = \"6/min\"\n[[client]]\n\
+             preset = \"llm-loop\"\n[client.guards]\nrate = \"{stand}\"\n[client.cost]\nper-turn = {cost}\n"
+        )
+    };
+    let without = r#"{ median = "$0.07", p90 = "$0.20" }"#;
+    let with = r#"{ median = "$0.07", p90 = "$0.20", max = "$1" }"#;
+    let told = |cost: &str, stand: &str| {
+        let run = ran(&text(cost, stand));
+        let notes = run.notes.into_iter().filter(|note| note.text.contains("worst possible")).map(|note| note.text);
+        let worst = run.summary.iter().find(|row| row.limiter == "gcra").unwrap().worst_bill_microusd;
+        (notes.collect::<Vec<_>>(), worst)
+    };
+    let (notes, worst) = told(without, "turn");
+    assert!(worst.is_none() && notes.len() == 1 && notes[0].contains("a bound needs a `max` in it"), "{notes:?}");
+    assert!(notes[0].contains("behind `gcra`: `per-turn`"), "nothing bounds `unlimited` anyway: {notes:?}");
+    let (notes, worst) = told(with, "tool");
+    assert!(worst.is_none() && notes.len() == 1 && notes[0].contains("model calls that no guard sees"), "{notes:?}");
+    // A burst of 6 and one each 10 s within the minute, five more, each at most $1 and the tool's $0.008.
+    let (notes, worst) = told(with, "turn");
+    assert_eq!((notes.len(), worst), (0, Some(11 * 1_008_000)));
+}
+
+#[test]
+fn a_worst_bill_knows_requests_that_are_dearer_than_the_clients_calls() {
+    let text = "duration = \"1min\"\nlimiters = [\"unlimited\", \"gcra\"]\n[quota]\nlimit = \"6/min\"\n\
+                [[traffic.constant]]\nrate = \"1/s\"\nprice = \"$3\"\n[[client]]\npreset = \"code-loop\"\n";
+    let run = ran(text);
+    let row = run.summary.iter().find(|row| row.limiter == "gcra").unwrap();
+    assert_eq!(row.worst_bill_microusd, Some(11 * 3_000_000));
+    assert!(row.cost_spent_microusd <= row.worst_bill_microusd);
+}
