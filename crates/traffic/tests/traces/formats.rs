@@ -196,3 +196,22 @@ fn compression_is_recognised_by_content() {
     assert_eq!(count([frame, skippable, zstd].concat()), 6);
     assert_eq!(count([gzip(&plain), gzip(rest)].concat()), 6);
 }
+
+/// Tokens from and into a cache are no input tokens, and are in the price that the log has.
+#[test]
+fn cached_tokens_are_paid_and_not_metered() {
+    let batch = play(open(&data("claude_chat_alpha.jsonl")).unwrap());
+    assert_eq!(
+        (batch.input_tokens.as_slice(), batch.output_tokens.as_slice()),
+        (&[100, 200, 300][..], &[50, 75, 125][..])
+    );
+    assert_eq!(batch.microusd, [120_000, 340_000, 560_000]);
+    let log = "t_ms,input_tokens,cache_read_tokens,price\n1,150,11950,0.004785\n2,150,11950,0.004785\n";
+    let recorded = text(log, data("")).unwrap();
+    let said = |start| recorded.notes.iter().any(|note| note.text.starts_with(start));
+    assert!(said(
+        "23900 tokens read from a cache and 0 written to one are not counted as input tokens; only the price"
+    ));
+    let batch = play(recorded);
+    assert_eq!((batch.input_tokens, batch.microusd), (vec![150, 150], vec![4785, 4785]));
+}
