@@ -47,6 +47,18 @@ impl Recent {
     }
 }
 
+impl Key {
+    /// Counts a start; `sum` is what started of this key in the window that ends with it. Returns the backlog with it.
+    #[inline]
+    fn start(&mut self, now: Nanos, cost: u64, sum: u64, rate: Rate) -> u128 {
+        self.most = self.most.max(sum);
+        let Some(recent) = &mut self.recent else { return 0 };
+        recent.backlog = recent.backlog_at(now, rate) + u128::from(cost) * u128::from(rate.per());
+        recent.backlog_at = now;
+        recent.backlog
+    }
+}
+
 /// All keys that asked.
 #[derive(Clone, Debug)]
 pub struct Keys {
@@ -55,7 +67,7 @@ pub struct Keys {
     shaper: bool,
     keys: HashMap<u64, Key, KeyHash>,
     /// Keys with something recent, and how many of them the next sweep waits for.
-    remembered: usize,
+    remembered: Vec<u64>,
     sweep_at: usize,
     backlog_max: u128,
 }
@@ -68,7 +80,7 @@ impl Keys {
     /// start: each start is told by [`Keys::started`].
     pub fn new(window: Nanos, rate: Rate, shaper: bool) -> Keys {
         let keys = HashMap::with_hasher(KeyHash::default());
-        Keys { window, rate, shaper, keys, remembered: 0, sweep_at: SWEEP, backlog_max: 0 }
+        Keys { window, rate, shaper, keys, remembered: Vec::new(), sweep_at: SWEEP, backlog_max: 0 }
     }
 
     /// Counts a request, and says how many permits of this key were admitted in the trailing window before it.
@@ -80,14 +92,16 @@ impl Keys {
             return known.recent.as_mut().map_or(0, |recent| recent.admissions.sum(now));
         }
         known.admitted += cost;
-        self.remembered += usize::from(known.recent.is_none());
-        let recent = known.recent.get_or_insert_with(|| Box::new(Recent::new(self.window, shaper, now)));
+        let recent = known.recent.get_or_insert_with(|| {
+            self.remembered.push(key);
+            Box::new(Recent::new(self.window, shaper, now))
+        });
         let before = recent.admissions.sum(now);
         let sum = recent.admissions.add(now, cost);
         if !shaper {
-            self.start(key, now, cost, sum);
+            self.backlog_max = self.backlog_max.max(known.start(now, cost, sum, self.rate));
         }
-        if self.remembered > self.sweep_at {
+        if self.remembered.len() > self.sweep_at {
             self.sweep(now);
         }
         before
@@ -96,35 +110,26 @@ impl Keys {
     /// Counts a start of `key` behind a shaper. Starts of one key come in time order.
     pub fn started(&mut self, key: u64, now: Nanos, cost: u64) {
         let (window, known) = (self.window, self.keys.entry(key).or_default());
-        self.remembered += usize::from(known.recent.is_none());
-        let recent = known.recent.get_or_insert_with(|| Box::new(Recent::new(window, true, now)));
+        let recent = known.recent.get_or_insert_with(|| {
+            self.remembered.push(key);
+            Box::new(Recent::new(window, true, now))
+        });
         let sum = recent.starts.get_or_insert_with(|| Trailing::new(window)).add(now, cost);
-        self.start(key, now, cost, sum);
+        self.backlog_max = self.backlog_max.max(known.start(now, cost, sum, self.rate));
     }
 
-    /// Counts a start; `sum` is what started of this key in the window that ends with it.
-    fn start(&mut self, key: u64, now: Nanos, cost: u64, sum: u64) {
-        let rate = self.rate;
-        let Some(known) = self.keys.get_mut(&key) else { return };
-        known.most = known.most.max(sum);
-        if let Some(recent) = &mut known.recent {
-            recent.backlog = recent.backlog_at(now, rate) + u128::from(cost) * u128::from(rate.per());
-            recent.backlog_at = now;
-            self.backlog_max = self.backlog_max.max(recent.backlog);
-        }
-    }
-
-    /// Forgets what is recent of idle keys. The next sweep waits until as many keys again are remembered, so that a request
-    /// pays O(1) on average.
+    /// Forgets what is recent of idle keys. The next sweep waits until twice as many keys are remembered, so that a request
+    /// pays O(1) on average, and memory is that of the keys that are busy together.
     fn sweep(&mut self, now: Nanos) {
-        let rate = self.rate;
-        for key in self.keys.values_mut() {
-            if key.recent.as_mut().is_some_and(|recent| recent.is_idle(now, rate)) {
-                key.recent = None;
-                self.remembered -= 1;
+        let (rate, keys) = (self.rate, &mut self.keys);
+        self.remembered.retain(|key| {
+            let Some(known) = keys.get_mut(key) else { return false };
+            if known.recent.as_mut().is_some_and(|recent| recent.is_idle(now, rate)) {
+                known.recent = None;
             }
-        }
-        self.sweep_at = (self.keys.len().max(self.remembered * 2)).max(SWEEP);
+            known.recent.is_some()
+        });
+        self.sweep_at = (self.remembered.len() * 2).max(SWEEP);
     }
 
     /// How many keys asked.
@@ -223,7 +228,7 @@ mod tests {
         for number in 0..20_000 {
             keys.asked(number, number * 10, 1, true);
         }
-        assert!(keys.remembered < 20_000 && keys.count() == 20_000);
+        assert!(keys.remembered.len() < 2_000 && keys.count() == 20_000);
         for _ in 0..4 {
             keys.asked(7, 1_000_000, 1, true);
         }

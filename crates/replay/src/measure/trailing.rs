@@ -101,9 +101,14 @@ impl Trailing {
         (most as u64, &self.at[first..])
     }
 
-    /// Drops what has left the window when that is most of the list.
+    /// Drops what has left the window when that is most of the list: each admission is moved once on average. A list per
+    /// key is short, and there may be a million of them, so few dropped ones are worth it.
     pub fn forget(&mut self) {
-        if self.oldest > 4096 && self.oldest * 2 > self.at.len() {
+        if self.oldest == self.at.len() {
+            self.at.clear();
+            self.cost.clear();
+            self.oldest = 0;
+        } else if self.oldest > 8 && self.oldest * 2 > self.at.len() {
             self.at.drain(..self.oldest);
             self.cost.drain(..self.oldest.min(self.cost.len()));
             self.oldest = 0;

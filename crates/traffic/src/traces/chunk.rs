@@ -19,7 +19,9 @@ impl Sparse {
     #[inline]
     fn push(&mut self, value: u64, usual: u64, before: usize) {
         if value != usual || !self.0.is_empty() {
-            self.0.resize(before, usual);
+            if self.0.len() < before {
+                self.0.resize(before, usual);
+            }
             self.0.push(value);
         }
     }

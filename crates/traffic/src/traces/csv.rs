@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::field::{Field, Fields};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::header::{DELIMITERS, Header};
-use super::input::{Head, Input, Progress};
+use super::input::{BUFFER, Head, Input, Progress};
 use super::role::Role;
 use super::row::Row;
 use super::time::Times;
@@ -57,7 +57,9 @@ impl Table {
             None => Times::new(&header.names[time], spec.time_unit.as_deref())?.named(spec),
         };
         let mut builder = csv::ReaderBuilder::new();
-        builder.has_headers(false).flexible(true).delimiter(header.delimiter).buffer_capacity(1 << 16);
+        builder.has_headers(false).flexible(true).delimiter(header.delimiter);
+        // No smaller than the buffers below it, which it then reads past instead of copying from one to the next.
+        builder.buffer_capacity(BUFFER);
         // A line that begins with # is a comment only where it cannot be a row: no time begins with #.
         builder.comment((time == 0).then_some(b'#'));
         let at_header = header.line.is_some() && !header.comment;

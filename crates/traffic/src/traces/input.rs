@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 /// Bytes of the beginning that formats are recognised by.
 const HEAD: usize = 64 * 1024;
 /// Bytes that are read at once.
-const BUFFER: usize = 256 * 1024;
+pub(super) const BUFFER: usize = 256 * 1024;
 
 /// A file that is being read.
 pub(super) struct Input {

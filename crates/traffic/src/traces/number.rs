@@ -20,7 +20,12 @@ pub(super) fn digits(bytes: &[u8]) -> Option<u64> {
         return None; // 20 digits may fit, and are read by `decimal`
     }
     let mut value = 0u64;
-    for byte in bytes {
+    let mut rest = bytes;
+    while let Some((eight, more)) = rest.split_first_chunk() {
+        value = value * 100_000_000 + eight_digits(*eight)?;
+        rest = more;
+    }
+    for byte in rest {
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
             return None;
@@ -28,6 +33,20 @@ pub(super) fn digits(bytes: &[u8]) -> Option<u64> {
         value = value * 10 + u64::from(digit);
     }
     Some(value)
+}
+
+/// Eight digits at once: pairs of them, then pairs of pairs, in the lanes of one word.
+#[inline]
+fn eight_digits(bytes: [u8; 8]) -> Option<u64> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let lanes = u64::from_le_bytes(bytes) ^ (0x30 * ONES);
+    // A lane above 9 has a bit in its upper half, or gets one by adding 6.
+    if (lanes | lanes.wrapping_add(6 * ONES)) & (0xf0 * ONES) != 0 {
+        return None;
+    }
+    let pairs = (lanes * 10 + (lanes >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    Some((fours * 10_000 + (fours >> 32)) & 0xffff_ffff)
 }
 
 /// A number with an optional sign, point and exponent; `None` when it is not one or needs more than 64 bits.
@@ -162,6 +181,18 @@ fn without_groups(bytes: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn digits_are_read_as_the_standard_library_does(text in "[0-9]{1,19}", at in 0..19usize, byte: u8) {
+            proptest::prop_assert_eq!(digits(text.as_bytes()), text.parse().ok());
+            let mut other = text.into_bytes();
+            let at = at % other.len();
+            other[at] = byte;
+            let expected = if byte.is_ascii_digit() { std::str::from_utf8(&other).unwrap().parse().ok() } else { None };
+            proptest::prop_assert_eq!(digits(&other), expected);
+        }
+    }
 
     #[test]
     fn amounts_of_every_spelling() {

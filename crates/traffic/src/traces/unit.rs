@@ -42,8 +42,15 @@ impl Unit {
     }
 
     /// Nanoseconds of one unit.
+    #[inline]
     pub fn length(self) -> Nanos {
-        10u64.pow(self.power.unsigned_abs())
+        // Read for every row, where a power would be a loop.
+        match self.power {
+            0 => 1,
+            3 => 1_000,
+            6 => 1_000_000,
+            _ => 1_000_000_000,
+        }
     }
 
     /// The unit in which a number is a time since 1970; `None` below 1973.
