@@ -413,3 +413,10 @@ fn the_example_of_the_documentation_is_good() {
     assert!(scenario.labels().any(|label| label == "token bucket, burst 20") && scenario.expects.len() == 1);
     assert_eq!(fault(&schema(), &json(example)), None);
 }
+
+#[test]
+fn a_trace_is_no_folder() {
+    let text = "[quota]\nlimit = \"5/s\"\n[[traffic.trace]]\npath = \"src\"\n";
+    let problems = Scenario::parse(std::path::Path::new("mine.toml"), text).unwrap_err();
+    assert_eq!((problems.len(), problems[0].message.as_str()), (1, "`path`: src is a directory"));
+}

@@ -100,6 +100,8 @@ mistakes! {
     peak_without_length: "admitted = 100" => "peak = 100";
     narrowed_to_an_unknown_label: "duration" => "limiters = [\"token-bucket\", \"small buckte\"]\nduration";
     missing_trace: "[[traffic.burst]]\nat = \"59s\"\nrequests = 100" => "[[traffic.trace]]\npath = \"traces/nowhere.csv\"";
+    bad_filter: "[[traffic.burst]]\nat = \"59s\"\nrequests = 100" => "[[traffic.trace]]\npath = \"-\"\nwhere = 'stats = 5'";
+    key_chosen_twice: "[[traffic.burst]]\nat = \"59s\"\nrequests = 100" => "[[traffic.trace]]\npath = \"-\"\nkey-by = [\"user\"]\ncolumns = { key = \"user\" }";
     syntax: "limit = 100" => "limit = = 100";
     key_twice: "limit = 100" => "limit = 100\nlimit = 200";
     bad_timestamp: "duration" => "start = \"2026-02-30T12:00:00Z\"\nduration";
@@ -178,6 +180,8 @@ const BEYOND_A_SCHEMA: &[&str] = &[
     "expect_on_unknown_limiter",
     "narrowed_to_an_unknown_label",
     "missing_trace",
+    "bad_filter",
+    "key_chosen_twice",
     "money_without_dollar",
     "spend_without_price",
     "cost_above_capacity",

@@ -199,10 +199,10 @@ fn trace(table: &Table<'_>, path: &Path, is_there: &dyn Fn(&Path) -> bool) -> Op
         }
         let resolved = path.parent().unwrap_or(Path::new("")).join(&named);
         if is_there(&resolved) {
-            return match resolved.is_dir() {
-                true => Err(Problem::new(format!("{} is a directory", resolved.display())).note("name a file in it")),
-                false => Ok(resolved),
-            };
+            return Ok(resolved);
+        }
+        if resolved.is_dir() {
+            return Err(Problem::new(format!("{} is a directory", resolved.display())).note("name a file in it"));
         }
         Err(Problem::new(format!("there is no file {}", resolved.display()))
             .note("a relative path is seen from the scenario's folder"))
