@@ -7,7 +7,9 @@ use crate::problem::{Problem, print};
 use crate::{memory, provenance};
 use limiters::{ALGORITHMS, Batch, Meter, Nanos, Quota, Settings};
 use replay::entry::{Comparison, Entry};
-use replay::overhead::{Clock, Setting, Timed, in_turn, keyed_subjects, measure, ratio, shared_subjects, timer_cost};
+use replay::overhead::{
+    Clock, Setting, Timed, by_hand, in_turn, keyed_subjects, measure, ratio, shared_subjects, timer_cost,
+};
 use replay::peers::PEERS;
 use replay::rows::OverheadRow;
 use std::path::Path;
@@ -33,7 +35,13 @@ pub fn overhead(args: &OverheadArgs) -> Result<(), Problem> {
         return print(&text);
     }
     let rounds = usize::from(args.rounds);
-    let mut rows = measure(&subject.entries, subject.traffic.as_ref(), subject.start, rounds);
+    let mut entries = subject.entries;
+    // A scenario's limiters have parameters of their own, which the loops written by hand do not know.
+    if subject.traffic.is_none() {
+        let floors: Vec<Entry> = entries.iter().filter_map(by_hand).collect();
+        entries.extend(floors);
+    }
+    let mut rows = measure(&entries, subject.traffic.as_ref(), subject.start, rounds);
     text.push_str(&one_thread(&rows, args.markdown));
     let shared = shared(rounds.min(25));
     text.push_str(&shared_table(&shared, args.markdown));

@@ -3,7 +3,7 @@
 use crate::cli::OverheadArgs;
 use crate::grid::Grid;
 use limiters::Quota;
-use replay::overhead::Replayed;
+use replay::overhead::{BY_HAND, Replayed, TARGET, floor_of};
 use replay::rows::OverheadRow;
 
 /// A store of keys with its rows and its bytes a key at 100k and 1M keys.
@@ -43,9 +43,13 @@ pub fn one_thread(rows: &[OverheadRow], markdown: bool) -> String {
     let scenario = rows.iter().any(|row| row.path == "scenario");
     let mut paths = vec!["admit", "refuse", "poisson-2x"];
     paths.extend(scenario.then_some("scenario"));
-    let heads: Vec<&str> = ["limiter"].into_iter().chain(paths.iter().copied()).chain(["p99", "state"]).collect();
+    let floors = rows.iter().any(|row| row.algorithm == BY_HAND);
+    let heads = ["limiter"].into_iter().chain(paths.iter().copied()).chain(["p99", "state"]);
+    let heads: Vec<&str> =
+        heads.chain(if floors { &["by hand", "x floor"][..] } else { &[] }.iter().copied()).collect();
     let mut grid = Grid::new(&heads);
-    for label in labels(rows) {
+    let limiters: Vec<OverheadRow> = rows.iter().filter(|row| row.algorithm != BY_HAND).cloned().collect();
+    for label in labels(&limiters) {
         let of = |path: &str| rows.iter().find(|row| row.limiter == label && row.path == path);
         let mut cells = vec![label.to_owned()];
         cells.extend(paths.iter().map(|path| timed(of(path))));
@@ -53,12 +57,30 @@ pub fn one_thread(rows: &[OverheadRow], markdown: bool) -> String {
         cells.push(poisson.map_or("-".into(), |row| format!("{:.1}", row.batch_mean_p99_ns)));
         let any = rows.iter().find(|row| row.limiter == label);
         cells.push(any.map_or(String::new(), |row| format!("{} B", row.bytes_per_key)));
+        if floors {
+            cells.extend(beside_floor(poisson, poisson.and_then(|row| floor_of(rows, row))));
+        }
         grid.row(cells);
     }
-    let note = "nanoseconds a decision, median of batches of 4,096, and times the limiter that does nothing; p99 is of batch \
-                means on the last path but the scenario's; time is virtual and one block costs one virtual call. \
-                A limiter that cannot be driven down a path has no figure there";
-    section("One thread, nothing shared", note, &grid, markdown)
+    let mut note = "nanoseconds a decision, median of batches of 4,096, and times the limiter that does nothing; p99 is of \
+                    batch means on the last path but the scenario's; time is virtual and one block costs one virtual call. \
+                    A limiter that cannot be driven down a path has no figure there"
+        .to_owned();
+    if floors {
+        note.push_str(&format!(
+            ". By hand is a loop for this quota and requests of one permit that admitted as many in the same rounds of \
+             poisson-2x; a limiter should take at most {TARGET} times as long"
+        ));
+    }
+    section("One thread, nothing shared", &note, &grid, markdown)
+}
+
+/// Nanoseconds by hand, and how many times that the limiter took.
+fn beside_floor(row: Option<&OverheadRow>, floor: Option<&OverheadRow>) -> [String; 2] {
+    let Some((row, floor)) = row.zip(floor) else { return ["-".into(), "-".into()] };
+    let times = row.batch_mean_p50_ns / floor.batch_mean_p50_ns;
+    let met = if times <= TARGET { "met" } else { "missed" };
+    [format!("{:.2}", floor.batch_mean_p50_ns), format!("{times:.2} {met}")]
 }
 
 /// Shared limiters: peers beside ours.

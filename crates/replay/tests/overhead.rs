@@ -3,7 +3,7 @@
 use limiters::{ALGORITHMS, Meter, Nanos, Quota, Settings};
 use replay::entry::{Comparison, Entry};
 use replay::overhead::{
-    BATCH, Case, Clock, Drive, Path, Setting, in_turn, keyed_subjects, measure, sample, shared_subjects,
+    BATCH, Case, Clock, Drive, Path, Setting, by_hand, in_turn, keyed_subjects, measure, sample, shared_subjects,
 };
 
 const START: Nanos = 472_222 * 3_600_000_000_000;
@@ -37,6 +37,48 @@ fn every_algorithm_can_be_driven_down_every_path() {
             }
         }
     }
+}
+
+#[test]
+fn loops_by_hand_admit_what_their_limiters_admit() {
+    for limit in [10, 100, 1_000, 10_000] {
+        let mut found = Vec::new();
+        for entry in entries(limit, false) {
+            let Some(floor) = by_hand(&entry) else { continue };
+            found.push(entry.algorithm.clone());
+            for path in [Path::Admit, Path::Refuse, Path::Poisson] {
+                let [mut ours, mut theirs] = [&entry, &floor]
+                    .map(|entry| Drive::new(entry, Case { path, ..Case::default() }, None, START).unwrap());
+                for batch in 0..12 {
+                    ours.decide();
+                    theirs.decide();
+                    assert_eq!(ours.outcomes(), theirs.outcomes(), "{} {path:?} {limit} {batch}", floor.label);
+                    ours.advance();
+                    theirs.advance();
+                }
+            }
+        }
+        let all = [
+            "fixed-window",
+            "gcra",
+            "leaky-bucket-meter",
+            "sliding-window-counter",
+            "sliding-window-log",
+            "token-bucket",
+        ];
+        found.sort();
+        assert_eq!(found, all);
+    }
+}
+
+#[test]
+#[should_panic(expected = "decide alike")]
+fn a_floor_that_admits_something_else_is_caught() {
+    let entry = entries(100, false).into_iter().find(|entry| entry.algorithm == "gcra").unwrap();
+    let other = entries(100, false).into_iter().find(|entry| entry.algorithm == "fixed-window").unwrap();
+    let floor = by_hand(&entry).unwrap();
+    let wrong = Entry { make: by_hand(&other).unwrap().make, ..floor };
+    measure(&[entry, wrong], None, START, 3);
 }
 
 #[test]

@@ -113,6 +113,11 @@ impl<'a> Drive<'a> {
         self.out.iter().filter(|outcome| outcome.passes()).count() as u64
     }
 
+    /// What the last batch was answered.
+    pub fn outcomes(&self) -> &[Outcome] {
+        &self.out
+    }
+
     /// Makes the next batch, which comes after the last one, so that the state moves on as it would in a run.
     pub fn advance(&mut self) {
         for at in &mut self.batch.at {

@@ -7,6 +7,7 @@
 
 mod clock;
 mod drive;
+mod floor;
 mod keyed;
 mod replayed;
 mod shared;
@@ -14,6 +15,7 @@ mod threads;
 
 pub use clock::{Clock, Worker, timer_cost};
 pub use drive::{BATCH, Case, Drive, Path};
+pub use floor::{BY_HAND, TARGET, by_hand, floor_of};
 pub use keyed::{KEYED, KeyedSubject, keyed_subjects};
 pub use replayed::{Replayed, replayed};
 pub use shared::{Setting, SharedSubject, shared_subjects};
@@ -25,6 +27,9 @@ use limiters::{Batch, Nanos};
 use std::time::Instant;
 
 /// Times every entry on every path, `rounds` batches each, in turn. `traffic` is a piece of the scenario's own.
+///
+/// # Panics
+/// When an entry [`by_hand`] did not admit as many as the limiter it is the floor of.
 pub fn measure(entries: &[Entry], traffic: Option<&Batch>, start: Nanos, rounds: usize) -> Vec<OverheadRow> {
     let mut rows = Vec::new();
     let paths = Path::ALL.into_iter().filter(|path| *path != Path::Scenario || traffic.is_some());
@@ -48,6 +53,12 @@ pub fn measure(entries: &[Entry], traffic: Option<&Batch>, start: Nanos, rounds:
         let floor = floor.map(|(_, timed)| timed.percentile(0.5));
         let held = drives.into_iter().filter(|(drive, timed)| drive.holds(timed.decisions, timed.admitted));
         rows.extend(held.map(|(drive, timed)| row(&drive, &timed, floor)));
+    }
+    for row in &rows {
+        if let Some(floor) = floor_of(&rows, row) {
+            let counts = [row, floor].map(|row| (row.decisions, row.admitted));
+            assert_eq!(counts[0], counts[1], "{} and {} decide alike: {}", row.limiter, floor.limiter, row.path);
+        }
     }
     rows
 }
