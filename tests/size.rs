@@ -146,6 +146,64 @@ fn money_is_sized_like_permits() {
 }
 
 #[test]
+fn settings_of_servers_count_requests_whatever_is_sized() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = priced(folder.path());
+    // A bucket of ten: of the 31 requests of minute 60 it refuses 21.
+    let setting = "nginx:rate=2r/m burst=9 nodelay";
+    for meter in ["requests", "tokens", "spend"] {
+        let found = json(&trace, &["--meter", meter, "--limiter", setting]);
+        assert_eq!(found["today"][0]["refused"], 21, "{meter}");
+    }
+    let said = text(size(&trace, &["--meter", "spend", "--limiter", setting]));
+    assert!(said.contains("nodelay (counts requests, as that server does, not spend)\n  refuses 21 of 150"), "{said}");
+    let (target, out) = (folder.path().join("mine.toml"), folder.path().join("out"));
+    let (target, out) = (target.to_str().unwrap(), out.to_str().unwrap());
+    text(size(&trace, &["--meter", "spend", "--rate", "$0.01/min", "--write", target]));
+    let said = text(workbench(&["run", target, "--no-overhead", "--out", out, "--limiter", setting]));
+    assert!(said.contains("counts requests, as that server does; the scenario's own limiters count spend"), "{said}");
+    let mut summary = csv::Reader::from_path(Path::new(out).join("mine/summary.csv")).unwrap();
+    let heads = summary.headers().unwrap().clone();
+    let of = |row: &csv::StringRecord, name: &str| row[heads.iter().position(|head| head == name).unwrap()].to_owned();
+    let row = summary.records().map(Result::unwrap).find(|row| of(row, "limiter") == setting).unwrap();
+    assert_eq!((of(&row, "admitted"), of(&row, "refused")), ("129".into(), "21".into()));
+}
+
+#[test]
+fn money_that_is_to_be_set_is_not_rounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = priced(folder.path());
+    // A cent a minute against 0.738 cents that drain: 119 × $0.00262, the burst's $3 and a cent.
+    let args = ["--meter", "spend", "--rate", "$0.000123/s"];
+    assert_eq!(json(&trace, &args)["chosen"]["burst"], 3_321_780);
+    let said = text(size(&trace, &args));
+    assert!(said.contains("proposal: $0.000123/s with a burst of $3.32178\n"), "{said}");
+    assert!(said.contains("one micro-dollar less would refuse some"), "{said}");
+    let rogue = text(size(&trace, &[&args[..], &["--per-key", "--rogue", "loop"]].concat()));
+    assert!(rogue.contains("$0.000123/s, burst $"), "{rogue}");
+}
+
+#[test]
+fn a_single_request_has_no_rate() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("one.csv");
+    let trace = path.to_str().unwrap();
+    for (rows, what) in [
+        ("2026-01-01T00:00:00Z\n", "a single request"),
+        ("2026-01-01T00:00:00Z\n2026-01-01T00:00:00Z\n", "all 2 requests come at the same time"),
+    ] {
+        std::fs::write(&path, format!("time\n{rows}")).unwrap();
+        let seen = text(workbench(&["inspect", trace]));
+        assert!(seen.lines().any(|line| line == "  mean rate      –"), "{seen}");
+        let said = text(size(trace, &[]));
+        assert!(said.contains(what) && said.contains("it has no rate"), "{said}");
+    }
+    std::fs::write(&path, "time\n2026-01-01T00:00:00Z\n2026-01-01T00:00:01Z\n").unwrap();
+    assert!(!text(size(trace, &[])).contains("it has no rate"));
+    assert!(text(workbench(&["inspect", trace])).contains("mean rate      2/s"));
+}
+
+#[test]
 fn tables_and_figures_are_written_where_asked() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().to_str().unwrap();

@@ -113,8 +113,14 @@ fn text(found: &Inspection) -> String {
     say("requests", format!("{}{skipped}", count(found.rows)));
     let from = found.first.as_ref().map_or_else(String::new, |first| format!(", from {first}"));
     say("span", format!("{}{from}", duration(found.span_ns as f64)));
-    let per_s = found.rows as f64 * 1e9 / found.span_ns.max(1) as f64;
-    say("mean rate", format!("{}/s", report::number::significant(per_s)));
+    // A single request, or several at one time, have no rate.
+    say(
+        "mean rate",
+        match found.rows < 2 || found.span_ns == 0 {
+            true => "–".to_owned(),
+            false => format!("{}/s", report::number::significant(found.rows as f64 * 1e9 / found.span_ns as f64)),
+        },
+    );
     say("keys", count(found.keys));
     say(
         "resolution",

@@ -8,6 +8,7 @@ use crate::provenance::{self, Provenance};
 use crate::seeds;
 use crate::trace_args::trace;
 use indicatif::ProgressBar;
+use limiters::Meter;
 use replay::rows::NoteRow;
 use replay::scenario::Scenario;
 use replay::servers;
@@ -72,7 +73,13 @@ fn compare(scenario: &mut Scenario, wanted: &[String]) -> Result<(), Problem> {
     for text in settings {
         let setting = crate::text::one("--limiter", text, servers::read)?;
         if !scenario.labels().any(|label| label == text) {
-            scenario.limiters.push(setting.limiter(scenario.quota));
+            scenario.limiters.push(setting.limiter(scenario.quota.per_key));
+            if scenario.quota.meter != Meter::Requests {
+                let meter = scenario.quota.meter.name();
+                let text =
+                    format!("{text} counts requests, as that server does; the scenario's own limiters count {meter}");
+                scenario.notes.push(Note { kind: NoteKind::Guess, text });
+            }
         }
     }
     if labels.is_empty() {

@@ -19,6 +19,7 @@ use serde_json::json;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use traffic::spec::Trace;
+use traffic::{Note, NoteKind};
 
 /// Everything that was found.
 pub struct Found<'a> {
@@ -81,10 +82,14 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
     if let Some(target) = &args.write {
         writable(target, &trace)?;
     }
-    let file = crate::progress::load(&trace)?;
+    let mut file = crate::progress::load(&trace)?;
+    file.notes.extend(no_rate(&file));
+    let file = file;
     let failed = |message: String| Problem::input(format!("error: {message}"));
     let per_key = args.per_key || args.read.key_by.is_some();
     let demand = Demand::of(&file, meter, per_key).map_err(failed)?;
+    // What a server's setting counts, whatever is sized.
+    let counted = Demand::of(&file, Meter::Requests, per_key).map_err(failed)?;
     let prices = match spend {
         Some(_) => file.amounts(Meter::Spend).map_err(|message| failed(format!("--spend-at-most: {message}")))?,
         None => Vec::new(),
@@ -124,7 +129,7 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
     let found = Found {
         losses: chosen.and_then(|one| losses(&demand, &ask, one)),
         crowd: chosen.filter(|_| per_key).and_then(|one| keys::crowd(&keys::needs(&demand, &ask.sized, one.given)?)),
-        today: settings.into_iter().map(|setting| today(&demand, setting)).collect::<Result<_, _>>()?,
+        today: settings.into_iter().map(|setting| today(&counted, setting)).collect::<Result<_, _>>()?,
         file: &file,
         meter,
         demand: &demand,
@@ -155,6 +160,21 @@ fn meter(text: &str) -> Result<Meter, String> {
     let names = Meter::ALL.map(|(_, name)| name);
     let found = Meter::ALL.iter().find(|(_, name)| *name == text).map(|(meter, _)| *meter);
     found.ok_or_else(|| valid_values(text, "meters", &names).join("; "))
+}
+
+/// What is doubtful about traffic that has no rate.
+fn no_rate(file: &Loaded) -> Option<Note> {
+    let at = &file.requests.at;
+    let what = match at.len() {
+        0 => return None,
+        1 => "the file holds a single request".to_owned(),
+        all if at[0] == at[all - 1] => format!("all {all} requests come at the same time"),
+        _ => return None,
+    };
+    let text = format!(
+        "{what}, so it has no rate: a limit sized on it says what that moment asks for, and nothing about what refill or          window the traffic needs; size on a longer recording"
+    );
+    Some(Note { kind: NoteKind::Warning, text })
 }
 
 /// A share of keys from above 0 to 100 %.
@@ -259,9 +279,10 @@ fn table(place: &Path, fill: impl FnOnce(&mut csv::Writer<fs::File>) -> csv::Res
     Ok(out.flush()?)
 }
 
-/// Where today's setting lies among the curves; nowhere among those of windows.
+/// Where today's setting lies among the curves; nowhere among those of windows, or of anything but requests.
 fn dot(found: &Found<'_>, setting: &Setting) -> Option<report::pictures::Dot> {
-    let unit = found.ask.given.first().filter(|_| found.ask.sized.family == Family::Bucket)?.window;
+    let comparable = found.ask.sized.family == Family::Bucket && found.meter == Meter::Requests;
+    let unit = found.ask.given.first().filter(|_| comparable)?.window;
     let per_unit = |rate: Rate| rate.permits() as f64 * unit as f64 / rate.per() as f64;
     Some((setting.label.clone(), per_unit(setting.rate), setting.burst as f64))
 }
@@ -358,6 +379,7 @@ fn json_of(found: &Found<'_>) -> serde_json::Value {
     let today = found.today.iter().map(|today| {
         json!({
             "setting": today.setting.label,
+            "meter": Meter::Requests.name(),
             "refused": today.refused.requests,
             "refused_permits": today.refused.permits,
             "keys_touched": today.losses.len(),

@@ -52,12 +52,27 @@ fn head(found: &Found<'_>) -> String {
     )
 }
 
+/// Micro-dollars as dollars, exactly: what is read here is set somewhere, and less by a micro-dollar refuses somebody.
+fn money(value: u64) -> String {
+    let dollars = format!("{}.{:06}", value / 1_000_000, value % 1_000_000);
+    format!("${}", dollars.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// Permits with their unit.
 fn amount(value: u64, meter: Meter) -> String {
     match meter {
         Meter::Requests => count(value),
-        Meter::Spend => format!("${}", significant(value as f64 / 1e6)),
+        Meter::Spend => money(value),
         _ => format!("{} {}", count(value), meter.name()),
+    }
+}
+
+/// One of what is counted.
+fn permit(meter: Meter) -> &'static str {
+    match meter {
+        Meter::Requests => "permit",
+        Meter::Spend => "micro-dollar",
+        _ => "token",
     }
 }
 
@@ -175,7 +190,7 @@ fn curve(found: &Found<'_>) -> String {
 fn broken(found: &Found<'_>, promise: Promise) -> String {
     match promise {
         Promise::Peak(Some(bound)) => {
-            format!("peak can reach {}", u64::try_from(bound).map_or(bound.to_string(), count))
+            format!("peak can reach {}", u64::try_from(bound).map_or(bound.to_string(), |bound| value(found, bound)))
         }
         Promise::Peak(None) => "no bound on its peak is proven".to_owned(),
         Promise::Backend(passed) => format!("backend sees {}", value(found, passed)),
@@ -188,7 +203,7 @@ pub fn reasons(found: &Found<'_>, chosen: &Candidate) -> String {
     let all = found.demand.len() as u64;
     let refused = chosen.refused.requests;
     let mut lines = vec![match refused {
-        0 => format!("refuses none of {} requests; one permit less would refuse some", count(all)),
+        0 => format!("refuses none of {} requests; one {} less would refuse some", count(all), permit(found.meter)),
         _ => format!(
             "refuses {} of {} requests ({}), of {} of {} keys",
             count(refused),
@@ -199,7 +214,8 @@ pub fn reasons(found: &Found<'_>, chosen: &Candidate) -> String {
         ),
     }];
     if refused == 0 && chosen.value == 1 {
-        lines[0] = format!("refuses none of {} requests; 1 is the least there is", count(all));
+        lines[0] =
+            format!("refuses none of {} requests; {} is the least there is", count(all), value(found, chosen.value));
     }
     let knee = found.plan.knee.map(|index| &found.plan.candidates[index]);
     lines.push(match knee {
@@ -294,11 +310,15 @@ fn most_affected(found: &Found<'_>, losses: &[replay::size::keys::Loss]) -> Stri
 
 fn today(found: &Found<'_>) -> String {
     let mut text = String::new();
+    let counts = match found.meter {
+        Meter::Requests => String::new(),
+        meter => format!(" (counts requests, as that server does, not {})", meter.name()),
+    };
     for today in &found.today {
         let all = found.demand.len() as u64;
         let _ = writeln!(
             text,
-            "\ntoday: {}\n  refuses {} of {} requests ({}), of {} of {} keys",
+            "\ntoday: {}{counts}\n  refuses {} of {} requests ({}), of {} of {} keys",
             today.setting.label,
             count(today.refused.requests),
             count(all),
@@ -318,9 +338,9 @@ fn frontier(found: &Found<'_>, rows: &[FrontierRow], best: Option<&FrontierRow>)
         Some(burst) => {
             let unit = unit_name(row.window_ns);
             let per = if unit.is_empty() { Span(row.window_ns).to_string() } else { unit.to_owned() };
-            format!("{}/{per}, burst {}", count(row.limit), count(burst))
+            format!("{}/{per}, burst {}", value(found, row.limit), value(found, burst))
         }
-        None => format!("{} in {}", count(row.limit), Span(row.window_ns)),
+        None => format!("{} in {}", value(found, row.limit), Span(row.window_ns)),
     };
     let part = |part: u64, whole: u64| if whole == 0 { "-".to_owned() } else { percent(part as f64 / whole as f64) };
     let mut kept: Vec<&FrontierRow> = rows.iter().filter(|row| row.frontier).collect();

@@ -1,8 +1,8 @@
 //! Settings of servers and libraries as people paste them: read into limiters, and written from a bucket.
 
 use crate::scenario::words;
-use crate::scenario::{LimiterSpec, QuotaSpec, Routing, What};
-use limiters::{AnyRule, Nanos, Quota, Rate, Settings, Value, algorithm};
+use crate::scenario::{LimiterSpec, Routing, What};
+use limiters::{AnyRule, Meter, Nanos, Quota, Rate, Settings, Value, algorithm};
 
 /// A setting that was read: which algorithm it is, and with which parameters.
 #[derive(Clone, Debug)]
@@ -182,15 +182,16 @@ impl Setting {
         (known.build)(&self.settings)
     }
 
-    /// The limiter of a scenario that runs it, with the scenario's meter and scope.
-    pub fn limiter(&self, quota: QuotaSpec) -> LimiterSpec {
+    /// The limiter of a scenario that runs it, with the scenario's scope. It counts requests, whatever the scenario counts:
+    /// these servers count nothing else, and `10r/s` is not ten micro-dollars.
+    pub fn limiter(&self, per_key: bool) -> LimiterSpec {
         LimiterSpec {
             label: self.label.clone(),
             swept_from: None,
             registered: false,
             what: What::Algorithm { name: self.algorithm, settings: self.settings.clone() },
-            meter: quota.meter,
-            per_key: quota.per_key,
+            meter: Meter::Requests,
+            per_key,
             nodes: 1,
             routing: Routing::RoundRobin,
             restart_at: None,
