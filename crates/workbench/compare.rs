@@ -33,7 +33,7 @@ impl Side {
             let place = folder.join(name);
             std::fs::read_to_string(&place).map_err(|error| {
                 Problem::input(format!(
-                    "error: {}: {error}\n  = note: give report folders that `workbench run` wrote",
+                    "error: {}: {error}\n  = note: give report folders that `workbench run` wrote here; a committed one has no run.json",
                     place.display()
                 ))
             })
@@ -45,7 +45,8 @@ impl Side {
         let mut scenario: toml::Table =
             text("scenario.toml")?.parse().map_err(|error| wrong("scenario.toml", &error))?;
         // What makes the traffic; limiters and expectations may differ, which is what there is to compare.
-        scenario.retain(|key, _| ["traffic", "start", "duration", "seed", "patience"].contains(&key));
+        scenario
+            .retain(|key, _| ["traffic", "client", "upstream", "start", "duration", "seed", "patience"].contains(&key));
         Ok(Side {
             name: folder.display().to_string(),
             run,
@@ -64,8 +65,11 @@ impl Side {
             )))
         };
         let (a, b) = (&self.run, &other.run);
-        if a["seed"] != b["seed"] || a["seeds"] != b["seeds"] {
+        if a["seed"] != b["seed"] {
             return differ("seeds", &a["seed"], &b["seed"]);
+        }
+        if a["seeds"] != b["seeds"] {
+            return differ("numbers of seeds", &a["seeds"], &b["seeds"]);
         }
         let hashes = |run: &Value| -> Vec<String> {
             let files = run["inputs"].as_array().into_iter().flatten();

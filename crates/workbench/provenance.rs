@@ -33,7 +33,7 @@ impl Provenance<'_> {
         };
         json!({
             "version": env!("CARGO_PKG_VERSION"),
-            "revision": revision(),
+            "revision": REVISION,
             "command": std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" "),
             "scenario": { "path": self.scenario.path.to_string_lossy(), "sha256": hex(&Sha256::digest(self.toml.as_bytes())) },
             "seed": self.args.seed.unwrap_or(self.scenario.seed),
@@ -112,11 +112,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The commit of the working directory, where it is a checkout of this project.
-fn revision() -> Option<String> {
-    let output = std::process::Command::new("git").args(["rev-parse", "HEAD"]).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
-}
+/// The commit that this program was built from, where it was built in a checkout; `+` behind it says that files had changed.
+const REVISION: Option<&str> = option_env!("WORKBENCH_REVISION");
 
 /// What timing depends on.
 pub fn machine() -> Value {

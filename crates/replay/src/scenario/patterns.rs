@@ -286,7 +286,7 @@ fn filter(table: &Table<'_>) -> Option<String> {
     })
 }
 
-/// Notes patterns whose every request is above a limiter's capacity for ever, and money limits without prices.
+/// Notes limiters that no request can ever pass, each being above its capacity, and money limits without prices.
 pub(crate) fn check_costs(found: &[Found<'_>], limiters: &[LimiterSpec], file: &File<'_>, start: Nanos) {
     for one in found.iter().filter(|one| !one.is_trace()) {
         for limiter in limiters.iter().flat_map(LimiterSpec::parts) {
@@ -299,7 +299,11 @@ pub(crate) fn check_costs(found: &[Found<'_>], limiters: &[LimiterSpec], file: &
             let (Amount::Constant(cost), Some(rule)) = (amount, limiter.build(start).and_then(Result::ok)) else {
                 continue;
             };
-            if rule.limiter().peek(start, cost) == Outcome::NeverFits {
+            let fits = |other: &Found<'_>| match metered(&other.pattern, limiter.meter).1 {
+                Some(Amount::Constant(cost)) => rule.limiter().peek(start, cost) != Outcome::NeverFits,
+                _ => true,
+            };
+            if rule.limiter().peek(start, cost) == Outcome::NeverFits && !found.iter().any(fits) {
                 let what =
                     format!("no request can ever pass `{}`: each costs {cost}, above its capacity", limiter.label);
                 let problem = Problem::new(what)

@@ -2,6 +2,7 @@
 
 use super::client_keys::{CLIENT, UPSTREAM};
 use super::keys::{EXPECT, LIMITER, PATTERNS, QUOTA, TOP};
+use super::limiter::{LimiterSpec, What};
 use super::table::{File, Table, Value, kind_of};
 use super::value::Problem;
 use super::{QuotaSpec, Scenario, client, expects, limiter_tables, patterns, read, stack, upstream};
@@ -10,7 +11,7 @@ use limiters::{Meter, Nanos, Quota};
 use std::ops::Range;
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
-use traffic::{Note, NoteKind};
+use traffic::{Note, NoteKind, words};
 
 /// Mistakes of syntax shown at most; those behind the first few are often its consequences.
 const SYNTAX_SHOWN: usize = 5;
@@ -59,8 +60,7 @@ fn read_all<'a>(
     let patience = top.get("patience", read::time);
     check_times(&top, start, duration, bin);
 
-    let mut notes = Vec::new();
-    let quota = quota(&top, &mut notes);
+    let quota = quota(&top);
     let found = patterns::read(&top, duration, path, is_there);
     let clients = client::read(&top, duration);
     let upstream = upstream::read(&top, duration);
@@ -77,7 +77,8 @@ fn read_all<'a>(
     let expects = expects::read(&top, &limiters);
     let quota = quota?;
     patterns::check_costs(&found, &limiters, file, origin);
-    notes.extend(client::doubts(&clients, &limiters));
+    let mut notes = client::doubts(&clients, &limiters);
+    notes.extend(burst_doubts(quota.quota, &limiters));
     Some(Scenario {
         name: name_of(path),
         path: path.to_path_buf(),
@@ -132,7 +133,7 @@ fn check_times(top: &Table<'_>, start: Option<Nanos>, duration: Option<Nanos>, b
     }
 }
 
-fn quota(top: &Table<'_>, notes: &mut Vec<Note>) -> Option<QuotaSpec> {
+fn quota(top: &Table<'_>) -> Option<QuotaSpec> {
     let Some(table) = sole_table(top, "quota", &QUOTA) else {
         if !top.has("quota") {
             let problem =
@@ -157,11 +158,32 @@ fn quota(top: &Table<'_>, notes: &mut Vec<Note>) -> Option<QuotaSpec> {
     if burst.is_none() && table.has("burst") {
         return None;
     }
-    if burst.is_some_and(|burst| burst != limit) {
-        let text = "the quota's burst means nothing to windows, which admit up to their limit at once".to_string();
-        notes.push(Note { kind: NoteKind::Guess, text });
-    }
     Some(QuotaSpec { quota: Quota { limit, window, burst: burst.unwrap_or(limit) }, per_key, meter })
+}
+
+/// What the quota's burst does to limiters that take it in a way one may not expect.
+fn burst_doubts(quota: Quota, limiters: &[LimiterSpec]) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let registered = || limiters.iter().filter(|limiter| limiter.registered);
+    if quota.burst != quota.limit && registered().any(|limiter| limiter.algorithm().contains("window")) {
+        let text = "the quota's burst means nothing to windows, which admit up to their limit at once".to_string();
+        notes.push(Note { kind: NoteKind::Fact, text });
+    }
+    for part in limiters.iter().flat_map(LimiterSpec::parts) {
+        let What::Algorithm { name: "token-bucket-interval", settings } = &part.what else { continue };
+        let tick = settings.permits("per-tick").unwrap_or(settings.quota.limit);
+        if let Some(capacity) = settings.capacity().ok().filter(|capacity| *capacity < tick) {
+            let text = format!(
+                "`{}` gains {} permits a tick and holds {}: the rest overflows, so that it admits no more than {} a tick",
+                part.label,
+                words::count(tick),
+                words::count(capacity),
+                words::count(capacity)
+            );
+            notes.push(Note { kind: NoteKind::Warning, text });
+        }
+    }
+    notes
 }
 
 /// The window of a table that has `limit` and `window`, where either may give it but not both.

@@ -114,9 +114,12 @@ pub const LIBRARIES: &[Library] = &[
     },
     Library {
         name: "urllib3",
-        summary: "10 retries without a wait; Retry-After obeyed up to 6 h",
-        source: "urllib3.readthedocs.io, urllib3.util.Retry",
-        retry: || steady(10, 0, RetryAfter::obeyed(21_600 * S), &TERMINAL),
+        summary: "11 tries, only where the server says Retry-After, which is obeyed up to 6 h",
+        source: "urllib3.readthedocs.io, urllib3.util.Retry: no status is retried by default but 413, 429 and 503 with the header",
+        retry: || {
+            let hint = RetryAfter { required: true, ..RetryAfter::obeyed(21_600 * S) };
+            steady(11, 0, hint, &TERMINAL)
+        },
     },
     Library {
         name: "client-go",
