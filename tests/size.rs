@@ -170,6 +170,56 @@ fn settings_of_servers_count_requests_whatever_is_sized() {
 }
 
 #[test]
+fn what_is_pasted_is_keyed_as_it_was_sized_or_says_that_it_is_not() {
+    // One user behind four addresses, and one address with four users: a key of both has eight values.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("access.log");
+    let mut log = String::new();
+    for second in 0..40 {
+        let (address, user) =
+            if second % 2 == 0 { (second % 8, "ann".to_owned()) } else { (9, format!("u{}", second % 8)) };
+        let stamp = format!("01/Jan/2026:00:00:{second:02} +0000");
+        log.push_str(&format!("10.0.0.{address} - {user} [{stamp}] \"GET /a?q={second} HTTP/1.1\" 200 5\n"));
+    }
+    std::fs::write(&path, log).unwrap();
+    let trace = path.to_str().unwrap();
+    let paste = |args: &[&str]| json(trace, &[&["--rate", "1/min"], args].concat())["paste"].clone();
+    let zone = |paste: &Value| {
+        let text = paste[0]["text"].as_str().unwrap();
+        text.split(' ').nth(1).unwrap().to_owned()
+    };
+    for (args, key) in [
+        (&[][..], "$server_name"),
+        (&["--per-key"], "$binary_remote_addr"),
+        (&["--key-by", "user"], "-$remote_user"),
+        (&["--key-by", "client,user"], "$binary_remote_addr:$remote_user"),
+        (&["--key-by", "method,path"], "$request_method:$uri"),
+    ] {
+        assert_eq!(zone(&paste(args)), key, "{args:?}");
+    }
+    // Five requests of each of eight keys: a bucket of five for each refuses none; the same for all, 35 of 40.
+    let found = paste(&["--key-by", "client,user", "--where", "method = \"GET\""]);
+    let [nginx, envoy, governor] = [0, 1, 2].map(|at| &found[at]);
+    assert_eq!((&nginx["per_key"], &nginx["refused"]), (&true.into(), &0.into()));
+    assert_eq!((&envoy["per_key"], &envoy["refused"]), (&false.into(), &35.into()));
+    assert_eq!((&governor["per_key"], &governor["refused"]), (&true.into(), &0.into()));
+    assert!(governor["text"].as_str().unwrap().starts_with("RateLimiter::keyed(Quota::per_minute("));
+    for one in [nginx, envoy, governor] {
+        let really = one["really"].as_str().unwrap();
+        assert!(really.contains("Only requests with `method = \"GET\"` were looked at"), "{really}");
+    }
+    let setting = "governor:per_minute=1 burst=5";
+    let chosen = ["--where", "path ~ \"^/a\"", "--limiter", setting];
+    let said = ["user", "client,user", "path"]
+        .map(|key| text(size(trace, &[&["--rate", "1/min", "--key-by", key], &chosen[..]].concat())));
+    let said = said.map(|said| {
+        let (from, to) = (said.find("\ntoday").unwrap(), said.find("\nguess").unwrap());
+        said[from..to].to_owned()
+    });
+    insta::assert_snapshot!(said.concat());
+}
+
+#[test]
 fn money_that_is_to_be_set_is_not_rounded() {
     let folder = tempfile::tempdir().unwrap();
     let trace = priced(folder.path());

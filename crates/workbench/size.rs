@@ -9,7 +9,7 @@ use limiters::{Meter, Nanos, Rate};
 use replay::diagnose::valid_values;
 use replay::inspect::Loaded;
 use replay::scenario::words;
-use replay::servers::{self, Setting};
+use replay::servers::{self, Scope, Setting};
 use replay::size::frontier::{self, FrontierRow, Sides};
 use replay::size::keys::{self, Crowd, Loss};
 use replay::size::{
@@ -29,6 +29,8 @@ pub struct Found<'a> {
     pub meter: Meter,
     /// What it asks for.
     pub demand: &'a Demand,
+    /// Whose limit it is.
+    pub scope: Scope,
     /// What was asked of the plan.
     pub ask: &'a Ask<'a>,
     /// All candidates.
@@ -130,6 +132,7 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
         losses: chosen.and_then(|one| losses(&demand, &ask, one)),
         crowd: chosen.filter(|_| per_key).and_then(|one| keys::crowd(&keys::needs(&demand, &ask.sized, one.given)?)),
         today: settings.into_iter().map(|setting| today(&counted, setting)).collect::<Result<_, _>>()?,
+        scope: Scope::of(&trace, file.format, per_key),
         file: &file,
         meter,
         demand: &demand,
@@ -350,16 +353,20 @@ impl Found<'_> {
         let plain = replay::size::UNITS.iter().any(|(unit, _)| *unit == chosen.given.window);
         match self.ask.sized.family {
             Family::Bucket if plain && self.meter == Meter::Requests => {
-                servers::paste(chosen.given.limit, chosen.given.window, chosen.value, self.demand.per_key)
+                servers::paste(chosen.given.limit, chosen.given.window, chosen.value, &self.scope)
             }
             _ => Vec::new(),
         }
     }
 
-    /// What a pasted setting would have refused; `None` where it cannot be run here.
-    pub fn refused_by(&self, setting: &str) -> Option<Refused> {
-        let rule = servers::read(setting).ok()?.rule().ok()?;
-        Some(self.demand.refused(rule.as_ref()))
+    /// What a pasted setting would have refused as it stands, which may be one limit for all keys; `None` where it cannot be run
+    /// here.
+    pub fn refused_by(&self, pasted: &servers::Pasted) -> Option<Refused> {
+        let rule = servers::read(&pasted.setting).ok()?.rule().ok()?;
+        match pasted.keyed == self.demand.per_key {
+            true => Some(self.demand.refused(rule.as_ref())),
+            false => Some(Demand { per_key: pasted.keyed, ..self.demand.clone() }.refused(rule.as_ref())),
+        }
     }
 
     /// The most that the proposal ever lets through in a window, where that is proven.
@@ -390,7 +397,7 @@ fn json_of(found: &Found<'_>) -> serde_json::Value {
     let pasted = pasted.iter().map(|one| {
         json!({
             "server": one.server, "text": one.text, "setting": one.setting, "really": one.really,
-            "refused": found.refused_by(&one.setting).map(|refused| refused.requests),
+            "per_key": one.keyed, "refused": found.refused_by(one).map(|refused| refused.requests),
         })
     });
     json!({

@@ -310,10 +310,13 @@ fn most_affected(found: &Found<'_>, losses: &[replay::size::keys::Loss]) -> Stri
 
 fn today(found: &Found<'_>) -> String {
     let mut text = String::new();
-    let counts = match found.meter {
+    let mut counts = match found.meter {
         Meter::Requests => String::new(),
         meter => format!(" (counts requests, as that server does, not {})", meter.name()),
     };
+    if found.demand.per_key {
+        counts.push_str(", one for each key");
+    }
     for today in &found.today {
         let all = found.demand.len() as u64;
         let _ = writeln!(
@@ -388,8 +391,9 @@ fn frontier(found: &Found<'_>, rows: &[FrontierRow], best: Option<&FrontierRow>)
 fn paste(found: &Found<'_>, chosen: &Candidate) -> String {
     let mut text = String::new();
     for one in found.pasted(chosen) {
-        let refused = found.refused_by(&one.setting).map_or_else(String::new, |refused| {
-            format!(" On this traffic it refuses {} requests.", count(refused.requests))
+        let what = if one.keyed == found.demand.per_key { "it" } else { "that one bucket" };
+        let refused = found.refused_by(&one).map_or_else(String::new, |refused| {
+            format!(" On this traffic {what} refuses {} requests.", count(refused.requests))
         });
         let really = wrapped(&format!("{}{refused}", one.really), "  ");
         let _ = write!(text, "\n{}\n    {}\n{really}", one.server, one.text.replace('\n', "\n    "));

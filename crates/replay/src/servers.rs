@@ -1,5 +1,9 @@
 //! Settings of servers and libraries as people paste them: read into limiters, and written from a bucket.
 
+mod keyed;
+
+pub use keyed::Scope;
+
 use crate::scenario::words;
 use crate::scenario::{LimiterSpec, Routing, What};
 use limiters::{AnyRule, Meter, Nanos, Quota, Rate, Settings, Value, algorithm};
@@ -212,17 +216,19 @@ pub struct Pasted {
     pub setting: String,
     /// What it really does.
     pub really: String,
+    /// Whether each key has a limit of its own under it.
+    pub keyed: bool,
 }
 
 /// A bucket of `burst` permits that gains `limit` per `window` (1 s, 1 min, 1 h or 1 d), for servers that can be told so.
-pub fn paste(limit: u64, window: Nanos, burst: u64, per_key: bool) -> Vec<Pasted> {
+pub fn paste(limit: u64, window: Nanos, burst: u64, scope: &Scope) -> Vec<Pasted> {
     let mut all = Vec::new();
     let minute = u128::from(limit) * 60 * u128::from(SECOND);
     let (rate, exact) = match window {
         SECOND => (format!("{limit}r/s"), true),
         _ => (format!("{}r/m", minute.div_ceil(window.into())), minute.is_multiple_of(window.into())),
     };
-    let (queue, zone) = (burst - 1, if per_key { "$binary_remote_addr" } else { "$server_name" });
+    let (queue, zone) = (burst - 1, scope.nginx());
     let nodelay = if queue > 0 { " nodelay" } else { "" };
     let rounded =
         if exact { "" } else { " nginx takes whole requests per second or minute, so the rate had to be rounded up." };
@@ -234,20 +240,33 @@ pub fn paste(limit: u64, window: Nanos, burst: u64, per_key: bool) -> Vec<Pasted
         setting: format!("nginx:rate={rate} burst={queue}{nodelay}"),
         really: format!(
             "A leaky bucket of {burst}: one request and a burst of {queue}. Requests only, never tokens.{rounded} It counts in \
-             thousandths of a request and whole milliseconds and rounds each down, so it is never faster than this rate and may be a little slower."
+             thousandths of a request and whole milliseconds and rounds each down, so it is never faster than this rate and may be a little slower.{}",
+            scope.nginx_explained()
         ),
+        keyed: scope.is_keyed(),
     });
     let interval = limiters::Span(window).to_string();
     let seconds = format!("{}s", window / SECOND);
+    let one = match scope.is_keyed() {
+        true => {
+            " It is one bucket for all keys together, although it was sized for a single one: a bucket for each key takes \
+             `descriptors`, or a rate limit service."
+        }
+        false => "",
+    };
+    let routes = scope.only("put it on the routes that they match").map_or_else(String::new, |said| format!(" {said}"));
     all.push(Pasted {
         server: "Envoy local rate limit",
         text: format!(
             "token_bucket:\n  max_tokens: {burst}\n  tokens_per_fill: {limit}\n  fill_interval: {seconds}"
         ),
         setting: format!("envoy:max_tokens={burst} tokens_per_fill={limit} fill_interval={interval}"),
-        really: "A token bucket that fills continuously, in floating point; before July 2024 a timer added all tokens of an interval \
-                 at once (read that as `envoy:… timer`). Each Envoy process counts for itself, so N of them let through N times as much."
-            .to_owned(),
+        really: format!(
+            "A token bucket that fills continuously, in floating point; before July 2024 a timer added all tokens of an interval \
+             at once (read that as `envoy:… timer`). Each Envoy process counts for itself, so N of them let through N times as \
+             much.{one}{routes}"
+        ),
+        keyed: false,
     });
     let (unit, method) = match window {
         SECOND => (SECOND, "per_second"),
@@ -276,11 +295,17 @@ pub fn paste(limit: u64, window: Nanos, burst: u64, per_key: bool) -> Vec<Pasted
         } else {
             "cut to whole nanoseconds, so a little faster than asked"
         };
+        let (store, ask) = match scope.value() {
+            Some(value) => ("keyed", format!(" Ask it with `check_key(&{value})`: each key has a state of its own.")),
+            None => ("direct", String::new()),
+        };
+        let chosen = scope.only("ask it for such only").map_or_else(String::new, |said| format!(" {said}"));
         all.push(Pasted {
             server: "governor",
-            text: format!("{base}.allow_burst(NonZeroU32::new({burst}).unwrap())"),
+            text: format!("RateLimiter::{store}({base}.allow_burst(NonZeroU32::new({burst}).unwrap()))"),
             setting: format!("governor:{form} burst={burst}"),
-            really: format!("GCRA with a permit every {interval} ns, {cut}. It lives in one process."),
+            really: format!("GCRA with a permit every {interval} ns, {cut}. It lives in one process.{ask}{chosen}"),
+            keyed: scope.is_keyed(),
         });
     }
     all
@@ -348,7 +373,7 @@ mod tests {
     #[test]
     fn what_is_pasted_can_be_read_back() {
         for window in [SECOND, 60 * SECOND, 3600 * SECOND, 86_400 * SECOND] {
-            let pasted = paste(7, window, 21, true);
+            let pasted = paste(7, window, 21, &Scope::default());
             assert_eq!(pasted.len(), 3);
             for one in &pasted {
                 let setting = read(&one.setting).unwrap_or_else(|error| panic!("{}: {error}", one.setting));

@@ -185,7 +185,7 @@ fn half_of_the_conversations_does_not_tell_what_all_need() {
 #[test]
 fn a_bucket_pasted_into_nginx_and_read_back_decides_alike() {
     let demand = requests("AzureLLMInferenceTrace_code.csv", false);
-    for pasted in replay::servers::paste(3, SECOND, 40, false) {
+    for pasted in replay::servers::paste(3, SECOND, 40, &replay::servers::Scope::default()) {
         let setting = replay::servers::read(&pasted.setting).unwrap();
         let count = demand.refused(setting.rule().unwrap().as_ref()).requests;
         let asked = Settings::new(Quota { limit: 3, window: SECOND, burst: 40 });
@@ -204,6 +204,6 @@ fn a_bucket_pasted_into_nginx_and_read_back_decides_alike() {
     };
     assert!(same("nginx:rate=3r/s burst=39 nodelay", "nginx:limit_req zone=sized rate=3r/s burst=39 delay=39"));
     assert!(!same("nginx:rate=3r/s burst=39 nodelay", "nginx:rate=3r/s burst=38 nodelay"));
-    let pasted = &replay::servers::paste(3, SECOND, 40, false)[0];
+    let pasted = &replay::servers::paste(3, SECOND, 40, &replay::servers::Scope::default())[0];
     assert!(same("nginx:rate=3r/s burst=39 nodelay", &pasted.setting));
 }
