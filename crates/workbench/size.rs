@@ -175,7 +175,8 @@ fn no_rate(file: &Loaded) -> Option<Note> {
         _ => return None,
     };
     let text = format!(
-        "{what}, so it has no rate: a limit sized on it says what that moment asks for, and nothing about what refill or          window the traffic needs; size on a longer recording"
+        "{what}, so it has no rate: a limit sized on it says what that moment asks for, and nothing about what refill or \
+         window the traffic needs; size on a longer recording"
     );
     Some(Note { kind: NoteKind::Warning, text })
 }
