@@ -137,8 +137,8 @@ fn decisions(a: &Side, b: &Side) -> String {
         ("admitted", |row| Some(row.admitted)),
         ("refused", |row| Some(row.refused + row.never_fits)),
         ("peak in a window", |row| Some(row.peak_window)),
-        ("over-admitted", |row| Some(row.over_admitted)),
-        ("falsely refused", |row| Some(row.falsely_refused)),
+        ("over-admitted", |row| row.over_admitted),
+        ("falsely refused", |row| row.falsely_refused),
         ("wait p99 ns", |row| row.wait_p99_ns),
     ];
     let mut grid = Grid::new(&["limiter", "figure", "A", "B", "ratio"]);

@@ -30,6 +30,9 @@ impl Comparison {
 /// A bound on permits started in a closed interval: (length, largest cost of a request) to permits.
 pub type Bound = Arc<dyn Fn(Nanos, u64) -> Option<u128> + Send + Sync>;
 
+/// A bound on the permits of many keys together: (length, largest cost of a request, number of keys) to permits.
+pub type BoundOfAll = Arc<dyn Fn(Nanos, u64, u64) -> Option<u128> + Send + Sync>;
+
 /// Permits given until an absolute time.
 pub type Supply = Arc<dyn Fn(Nanos) -> Option<u128> + Send + Sync>;
 
@@ -44,6 +47,8 @@ pub struct GuardInfo {
     pub cap: Option<u64>,
     /// Its proven bound: of one key where each key has its own limiter.
     pub bound: Bound,
+    /// Its proven bound of so many keys together.
+    pub all: BoundOfAll,
 }
 
 /// A limiter to run, with what is known of it.
@@ -65,6 +70,8 @@ pub struct Entry {
     pub per_key: bool,
     /// Whether it delays.
     pub delays: bool,
+    /// Whether its quota is a limit of its own permits in a window, which a budget that is not refilled does not promise.
+    pub windowed: bool,
     /// Its proven bound: of one key where each key has its own limiter.
     pub bound: Bound,
     /// Permits that it was given until an absolute time, spent or not; `None` where that is not a question.
@@ -97,6 +104,7 @@ impl Entry {
             meter,
             per_key,
             delays: rule.delays(),
+            windowed: algorithm != "spend-cap",
             bound: Arc::new(move |tau, max_cost| bounding.envelope(tau, max_cost)),
             supply: Arc::new(move |end| if per_key { None } else { supplying.supply(end) }),
             guards: Vec::new(),
@@ -123,6 +131,7 @@ impl Entry {
             meter,
             per_key,
             delays: false,
+            windowed: true,
             bound: Arc::new(|_, _| None),
             supply: Arc::new(|_| None),
             guards: Vec::new(),

@@ -45,13 +45,9 @@ impl Prices<'_> {
     fn worst(&self, entry: &Entry) -> Option<u64> {
         let largest = self.recorded();
         let of = |guard: &crate::entry::GuardInfo| {
-            let mut dearest = largest.microusd;
-            for client in self.clients {
-                let (call, turn) = (Bill::new(&client.per_call).most()?, Bill::new(&client.per_turn).most()?);
-                dearest = dearest.max(self.largest(client, guard.meter, call, turn)?);
-            }
-            let keys = if guard.per_key { u128::from(self.keys) } else { 1 };
-            let permits = (guard.bound)(self.duration.saturating_sub(1), dearest.max(largest.permits))? * keys;
+            let dearest = self.dearest(guard.meter)?;
+            let keys = if guard.per_key { self.keys } else { 1 };
+            let permits = (guard.all)(self.duration.saturating_sub(1), dearest.max(largest.permits), keys)?;
             let price = match guard.meter {
                 Meter::Spend => 1,
                 Meter::Requests if largest.free => return None,
@@ -69,6 +65,17 @@ impl Prices<'_> {
             u64::try_from(least * keys).ok()
         };
         entry.guards.iter().filter_map(|guard| of(guard).or_else(|| exact(guard))).min()
+    }
+
+    /// The dearest that one permit of a guard under `meter` can be, in micro-dollars, by what the scenario says of prices; `None`
+    /// where no call is the dearest, or money is spent that the guard is not asked about.
+    pub fn dearest(&self, meter: Meter) -> Option<u64> {
+        let mut dearest = self.recorded().microusd;
+        for client in self.clients {
+            let (call, turn) = (Bill::new(&client.per_call).most()?, Bill::new(&client.per_turn).most()?);
+            dearest = dearest.max(self.largest(client, meter, call, turn)?);
+        }
+        Some(dearest)
     }
 
     /// The largest of what recorded calls and open-loop requests ask for.

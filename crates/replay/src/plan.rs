@@ -1,6 +1,6 @@
 //! The plan of a run: the entries that a scenario asks for.
 
-use crate::entry::{Bound, Comparison, Entry, GuardInfo};
+use crate::entry::{Bound, BoundOfAll, Comparison, Entry, GuardInfo};
 use crate::lane::{StackGate, StoreGate};
 use crate::scenario::{LimiterSpec, Routing, Scenario, What};
 use limiters::{
@@ -25,8 +25,8 @@ fn entry(spec: &LimiterSpec, scenario: &Scenario, origin: Nanos, seed: u64) -> R
         }
         return Entry::of_peer(&spec.label, peer, quota, spec.meter, spec.per_key);
     }
-    let in_flight = in_flight(scenario);
-    let parts = spec.parts().map(|part| Part::new(part, origin, seed, in_flight)).collect::<Result<Vec<_>, _>>()?;
+    let flight = Flight::of(scenario);
+    let parts = spec.parts().map(|part| Part::new(part, origin, seed, flight)).collect::<Result<Vec<_>, _>>()?;
     let comparison = if spec.registered { Comparison::EqualQuota } else { Comparison::Variant };
     let parameters = parts.iter().map(|part| part.parameters.clone()).collect::<Vec<_>>().join(" and ");
     let single = !matches!(spec.what, What::AllOf(_));
@@ -38,6 +38,10 @@ fn entry(spec: &LimiterSpec, scenario: &Scenario, origin: Nanos, seed: u64) -> R
         .map(|part| Arc::clone(&part.bound))
         .collect();
     let delays = parts.iter().any(|part| part.rule.as_ref().is_some_and(|rule| rule.delays()));
+    // A stack is held against the scenario's quota, which only parts that count the same promise.
+    let windowed = parts
+        .iter()
+        .all(|part| part.spec.algorithm() != "spend-cap" && (single || part.spec.meter == scenario.quota.meter));
     let plain = match &parts[..] {
         [only] if single && only.nodes.is_none() && !per_key && only.is_plain() => only.rule.clone(),
         _ => None,
@@ -50,6 +54,7 @@ fn entry(spec: &LimiterSpec, scenario: &Scenario, origin: Nanos, seed: u64) -> R
             per_key: part.spec.per_key,
             cap: part.cap(),
             bound: Arc::clone(&part.bound),
+            all: Arc::clone(&part.all),
         })
         .collect();
     // Clients are answered one by one, with statuses and hints, which a bare store does not have.
@@ -63,6 +68,7 @@ fn entry(spec: &LimiterSpec, scenario: &Scenario, origin: Nanos, seed: u64) -> R
         meter,
         per_key,
         delays,
+        windowed,
         bound,
         supply: Arc::new(move |end| plain.as_ref()?.supply(end)),
         guards,
@@ -82,9 +88,26 @@ pub fn unprotected(scenario: &Scenario, origin: Nanos, seed: u64) -> Result<Entr
     entry(&LimiterSpec::registered(unlimited, scenario.quota), scenario, origin, seed)
 }
 
-/// Calls that clients can have in flight at once; requests of patterns are settled as they are asked.
-fn in_flight(scenario: &Scenario) -> u64 {
-    crate::world::most_in_flight(&scenario.clients)
+/// Calls that can overdraw a budget.
+#[derive(Clone, Copy)]
+struct Flight {
+    /// Calls that can be in flight at once, or one after another where they are settled as they are asked.
+    calls: u64,
+    /// Whether each place belongs to an agent with one key for good, so that the places of all keys together are `calls`. The
+    /// places of recorded sessions go from key to key, and any key may come from patterns.
+    own_keys: bool,
+}
+
+impl Flight {
+    fn of(scenario: &Scenario) -> Flight {
+        let clients = &scenario.clients;
+        // A request of a pattern is settled as it is asked, on top of the calls of clients in flight.
+        let patterns = u64::from(!scenario.patterns.is_empty());
+        Flight {
+            calls: crate::world::most_in_flight(clients).saturating_add(patterns).max(1),
+            own_keys: patterns == 0 && clients.iter().all(|client| client.scripts.is_none()),
+        }
+    }
 }
 
 /// One limiter of an entry.
@@ -95,11 +118,12 @@ struct Part {
     breaker: Option<LoopBreaker>,
     nodes: Option<Nodes>,
     bound: Bound,
+    all: BoundOfAll,
     parameters: String,
 }
 
 impl Part {
-    fn new(spec: &LimiterSpec, origin: Nanos, seed: u64, in_flight: u64) -> Result<Part, ParamError> {
+    fn new(spec: &LimiterSpec, origin: Nanos, seed: u64, flight: Flight) -> Result<Part, ParamError> {
         if let What::LoopBreaker { identical, among, cooldown } = &spec.what {
             let many = |count: &u64| usize::try_from(*count).unwrap_or(usize::MAX);
             let breaker = LoopBreaker::new(many(identical), many(among), *cooldown)?;
@@ -107,8 +131,9 @@ impl Part {
                 true => format!("{identical} identical calls in a row, then one each {}", Span(*cooldown)),
                 false => format!("{identical} identical of the last {among} calls, then one each {}", Span(*cooldown)),
             };
-            let bound: Bound = Arc::new(|_, _| None);
-            return Ok(Part { spec: spec.clone(), rule: None, breaker: Some(breaker), nodes: None, bound, parameters });
+            let (bound, all): (Bound, BoundOfAll) = (Arc::new(|_, _| None), Arc::new(|_, _, _| None));
+            let spec = spec.clone();
+            return Ok(Part { spec, rule: None, breaker: Some(breaker), nodes: None, bound, all, parameters });
         }
         let built = spec.build(origin).unwrap_or_else(|| Err(ParamError::new("all-of", "a stack within a stack")));
         let rule: Arc<dyn AnyRule> = built?.into();
@@ -134,12 +159,15 @@ impl Part {
         parameters.push_str(&in_words(spec));
         let bounding = Arc::clone(&rule);
         let (accounting, cap) = (spec.accounting, cap_of(spec));
-        let bound: Bound = Arc::new(move |tau, largest| {
-            let promised = bounding.envelope(tau, largest)? * u128::from(states);
-            // Each budget that is given can be overdrawn by what is in flight when it is spent.
+        let all: BoundOfAll = Arc::new(move |tau, largest, keys| {
+            let each_key = bounding.envelope(tau, largest)?.checked_mul(u128::from(states))?;
+            let promised = each_key.checked_mul(u128::from(keys))?;
+            // Each budget that is given can be overdrawn by what its key has in flight when it is spent; over keys that is what
+            // all have in flight, since an agent keeps its key.
+            let places = u128::from(flight.calls) * if flight.own_keys { 1 } else { u128::from(keys) };
             let beyond = |each: u64| {
-                let budgets = promised / u128::from(cap?.max(1));
-                Some(promised + budgets * u128::from(in_flight.max(1)) * u128::from(each))
+                let budgets = each_key / u128::from(cap?.max(1));
+                promised.checked_add(budgets.checked_mul(places)?.checked_mul(u128::from(each))?)
             };
             match accounting {
                 Accounting::Immediate | Accounting::Reserve { estimate: None } => Some(promised),
@@ -147,7 +175,9 @@ impl Part {
                 Accounting::Post => beyond(largest),
             }
         });
-        Ok(Part { spec: spec.clone(), rule: Some(rule), breaker: None, nodes, bound, parameters })
+        let one = Arc::clone(&all);
+        let bound: Bound = Arc::new(move |tau, largest| one(tau, largest, 1));
+        Ok(Part { spec: spec.clone(), rule: Some(rule), breaker: None, nodes, bound, all, parameters })
     }
 
     /// Whether it charges what is asked when it is asked.

@@ -47,10 +47,11 @@ pub struct SummaryRow {
     pub peak_tenth_bound: Option<u64>,
     /// Least capacity of a bucket refilled at limit per window that the started stream obeys.
     pub sigma: u64,
-    /// Permits an exact sliding log refuses when it replays the started stream.
-    pub over_admitted: u64,
+    /// Permits an exact sliding log refuses when it replays the started stream. Empty, as the next, where the limiter does not
+    /// promise the quota's window: a `spend-cap`, and stacks with one or of another meter.
+    pub over_admitted: Option<u64>,
     /// Requests refused though they fitted among the permits this limiter admitted in the trailing window.
-    pub falsely_refused: u64,
+    pub falsely_refused: Option<u64>,
     pub first_refusal_ns: Option<u64>,
     /// Most refusals in a row.
     pub longest_refusal_streak: u64,

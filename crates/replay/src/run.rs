@@ -178,13 +178,20 @@ fn played(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
     check_worlds(scenario, entries.iter().map(|entry| entry.label.as_str()).zip(&lanes), &mut notes)?;
 
     let key_name = |key| traffic.key_name(key);
-    let context = Context { scenario: &scenario.name, seed: options.seed, taus: &taus, end, key_name: &key_name };
     let mut run = Run { guarantee, files: opened.files, start, duration, requests, ..Run::default() };
     let mut given_up = std::collections::BTreeSet::new();
     let keys = traffic.key_count().unwrap_or(1);
     let worlds: Vec<&World> = twins.iter().filter_map(Lane::world).collect();
     let open = worlds.first().map(|world| world.open_most).unwrap_or_default();
     let prices = Prices { clients: &scenario.clients, duration, keys, open };
+    let context = Context {
+        scenario: &scenario.name,
+        seed: options.seed,
+        taus: &taus,
+        end,
+        prices: cast.is_some().then_some(&prices),
+        key_name: &key_name,
+    };
     let mut unbounded: std::collections::BTreeMap<String, Vec<&str>> = std::collections::BTreeMap::new();
     let compared = worlds.first().map(|unprotected| Twins { unprotected, without_rogues: worlds.get(1).copied() });
     if let Some(twins) = &compared {

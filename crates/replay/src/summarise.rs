@@ -3,8 +3,9 @@
 use crate::entry::{Comparison, Entry};
 use crate::lane::Lane;
 use crate::measure::Keys;
+use crate::money::Prices;
 use crate::rows::{EnvelopeRow, KeyRow, SummaryRow, TimelineRow, WaitRow, ratio, six_decimals};
-use limiters::Nanos;
+use limiters::{Meter, Nanos};
 
 /// Keys a limiter has in `keys.csv`, at most.
 const KEYS_SHOWN: usize = 50;
@@ -36,6 +37,8 @@ pub struct Context<'a> {
     pub taus: &'a [Nanos],
     /// Absolute end of the run.
     pub end: Nanos,
+    /// What clients may pay at most; `None` where there are no clients.
+    pub prices: Option<&'a Prices<'a>>,
     /// Names of keys.
     pub key_name: &'a dyn Fn(u64) -> String,
 }
@@ -44,7 +47,19 @@ pub struct Context<'a> {
 pub fn rows(entry: &Entry, lane: &Lane, context: &Context<'_>) -> Rows {
     let measure = &lane.measure;
     let (label, comparison) = (entry.label.as_str(), entry.comparison.name());
-    let bound = |tau: Nanos| (entry.bound)(tau - 1, measure.largest).map(|most| most.try_into().unwrap_or(u64::MAX));
+    // What clients pay is drawn; the dearest call that happened bounds none of those that could.
+    let dearest = match context.prices {
+        Some(prices) if entry.meter == Meter::Spend => prices.dearest(Meter::Spend),
+        _ => Some(measure.largest),
+    };
+    let bound = |tau: Nanos| {
+        let most = match dearest {
+            Some(dearest) => (entry.bound)(tau - 1, dearest.max(measure.largest)),
+            // Unbounded costs leave a bound only where it does not depend on them.
+            None => (entry.bound)(tau - 1, 1).filter(|least| (entry.bound)(tau - 1, u64::MAX / 2) == Some(*least)),
+        };
+        most.map(|most| most.try_into().unwrap_or(u64::MAX))
+    };
     let window = entry.quota.window;
     let tenth = (window / 10).max(1);
     let wait = |quantile| {
@@ -79,8 +94,8 @@ pub fn rows(entry: &Entry, lane: &Lane, context: &Context<'_>) -> Rows {
         peak_tenth: measure.envelope.most(tenth).unwrap_or(0),
         peak_tenth_bound: if entry.per_key { None } else { bound(tenth) },
         sigma: measure.sigma(),
-        over_admitted: measure.stream.over_admitted(),
-        falsely_refused: measure.falsely_refused,
+        over_admitted: entry.windowed.then(|| measure.stream.over_admitted()),
+        falsely_refused: entry.windowed.then_some(measure.falsely_refused),
         first_refusal_ns: measure.first_refusal.map(|at| measure.since_start(at)),
         longest_refusal_streak: measure.longest_streak,
         recovery_ns: measure.recovery,

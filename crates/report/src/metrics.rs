@@ -114,19 +114,21 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "over-admitted",
-        meaning: "permits admitted that an exact sliding log refuses when it replays the admitted stream",
+        meaning: "permits admitted that an exact sliding log refuses when it replays the admitted stream; –: no limit per window, as a \
+                  spending cap",
         better: Better::Lower,
         main: None,
-        value: |e| Some(e.row.over_admitted as f64),
-        text: |e| number::amount(e.row.over_admitted, &e.row.meter),
+        value: |e| e.row.over_admitted.map(|permits| permits as f64),
+        text: |e| e.row.over_admitted.map_or_else(|| "–".to_owned(), |permits| number::amount(permits, &e.row.meter)),
     },
     Metric {
         name: "falsely refused",
-        meaning: "requests refused though they fitted among what this limiter admitted in the window before",
+        meaning: "requests refused though they fitted among what this limiter admitted in the window before; –: no limit per window, as \
+                  a spending cap",
         better: Better::Lower,
         main: None,
-        value: |e| Some(e.row.falsely_refused as f64),
-        text: |e| number::count(e.row.falsely_refused),
+        value: |e| e.row.falsely_refused.map(|requests| requests as f64),
+        text: |e| e.row.falsely_refused.map_or_else(|| "–".to_owned(), number::count),
     },
     Metric {
         name: "peak in W/10",

@@ -61,6 +61,33 @@ impl Report {
         let rows = &self.tables.summary;
         if rows.iter().any(|row| others(&row)) { rows.iter().filter(others).collect() } else { rows.iter().collect() }
     }
+
+    /// Those of [`panels`](Self::panels) that count what the quota counts, for figures whose panels share an axis of permits, and
+    /// a sentence that names the others (empty where there are none).
+    pub fn panels_of_quota(&self) -> (Vec<&SummaryRow>, String) {
+        let panels = self.panels();
+        let first = panels.iter().find(|row| row.comparison == "equal-quota").or(panels.first());
+        let Some(meter) = first.map(|row| row.meter.clone()) else { return (panels, String::new()) };
+        let (own, others): (Vec<_>, Vec<_>) = panels.into_iter().partition(|row| row.meter == meter);
+        let mut words = String::new();
+        let mut meters: Vec<&str> = others.iter().map(|row| row.meter.as_str()).collect();
+        meters.sort_unstable();
+        meters.dedup();
+        for meter in meters {
+            let of = others.iter().filter(|row| row.meter == meter);
+            let names: Vec<&str> = of.map(|row| row.limiter.as_str()).collect();
+            let (counts, seen) = match meter {
+                "spend" if !self.tables.spend.is_empty() => {
+                    ("count money", "; what is spent behind them is in spend.png")
+                }
+                "spend" => ("count money", ""),
+                "tokens" => ("count tokens", ""),
+                _ => ("count something else", ""),
+            };
+            words.push_str(&format!(" Not drawn, since they {counts}: {}{seen}.", names.join(", ")));
+        }
+        (own, words)
+    }
 }
 
 /// Name of an entry where entries of several comparisons stand together.

@@ -24,12 +24,12 @@ fn with(change: impl Fn(u64) -> u64) -> Report {
             &mut row.offered_permits,
             &mut row.admitted_permits,
             &mut row.peak_window,
-            &mut row.over_admitted,
-            &mut row.falsely_refused,
             &mut row.limit,
         ] {
             *value = change(*value);
         }
+        row.over_admitted = row.over_admitted.map(&change);
+        row.falsely_refused = row.falsely_refused.map(&change);
     }
     for row in &mut tables.timeline {
         row.offered_permits = change(row.offered_permits);

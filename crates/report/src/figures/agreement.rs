@@ -17,7 +17,7 @@ pub const FIGURE: Figure = Figure {
     answers: "What did each limiter admit that an exact count would not, and refuse though it would have fitted?",
     reading: "To the left, permits admitted that an exact sliding log refuses when it replays the admitted stream. To the \
               right, requests refused although they fitted among what this limiter had admitted in the window before. An \
-              exact limiter has neither.",
+              exact limiter has neither; – stands where a limiter promises no limit per window, as a spending cap.",
     timing: false,
     applies: |report| !report.tables.summary.is_empty(),
     draw,
@@ -104,14 +104,14 @@ impl Sides {
         canvas.line(&[(MARGIN + 8.0, rule), (WIDTH - MARGIN, rule)], Ink::Grid, 1.0, Dash::Solid);
         let name = fit(&row.limiter, Font::BODY, self.names);
         canvas.text((MARGIN + 8.0, y), &name, Font::BODY, Ink::Text, Align::Left);
-        if row.over_admitted > 0 {
+        if row.over_admitted.is_some_and(|part| part > 0) {
             canvas.area(Rect { x: middle - a.max(1.0), y: y - 6.0, w: a.max(1.0), h: 12.0 }, Ink::Refused, 1.0);
         }
-        if row.falsely_refused > 0 {
+        if row.falsely_refused.is_some_and(|part| part > 0) {
             canvas.area(Rect { x: middle, y: y - 6.0, w: b.max(1.0), h: 12.0 }, Ink::Admitted, 1.0);
         }
         canvas.line(&[(middle, y - ROW / 2.0), (middle, rule)], Ink::Axis, 1.2, Dash::Solid);
-        let ink = |part: u64| if part == 0 { Ink::Muted } else { Ink::Text };
+        let ink = |part: Option<u64>| if part.is_none_or(|part| part == 0) { Ink::Muted } else { Ink::Text };
         let (over_text, under_text) = (text(row.over_admitted, over(row)), text(row.falsely_refused, under(row)));
         canvas.text((middle - a - 7.0, y), &over_text, Font::BODY, ink(row.over_admitted), Align::Right);
         canvas.text((middle + b + 7.0, y), &under_text, Font::BODY, ink(row.falsely_refused), Align::Left);
@@ -126,10 +126,14 @@ fn under(row: &SummaryRow) -> f64 {
     ratio(row.falsely_refused, row.requests)
 }
 
-fn text(part: u64, share: f64) -> String {
-    if part == 0 { "0".to_owned() } else { format!("{} ({})", number::count(part), number::percent(share)) }
+fn text(part: Option<u64>, share: f64) -> String {
+    match part {
+        None => "–".to_owned(),
+        Some(0) => "0".to_owned(),
+        Some(part) => format!("{} ({})", number::count(part), number::percent(share)),
+    }
 }
 
-fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+fn ratio(part: Option<u64>, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part.unwrap_or(0) as f64 / whole as f64 }
 }

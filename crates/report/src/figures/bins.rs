@@ -13,6 +13,11 @@ pub fn of<'a>(report: &'a Report, entry: &SummaryRow) -> Vec<&'a TimelineRow> {
     bins
 }
 
+/// The bins of these entries.
+pub fn of_all<'a>(report: &'a Report, entries: &[&SummaryRow]) -> Vec<&'a TimelineRow> {
+    entries.iter().flat_map(|entry| of(report, entry)).collect()
+}
+
 /// The axis of time that holds every bin.
 pub fn time(report: &Report) -> Scale {
     let rows = &report.tables.timeline;

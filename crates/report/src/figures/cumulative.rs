@@ -21,7 +21,7 @@ pub const FIGURE: Figure = Figure {
 };
 
 fn draw(report: &Report) -> String {
-    let entries = report.panels();
+    let (entries, left_out) = report.panels_of_quota();
     // A limiter that delays has bins after the last arrival; the others stay level until then.
     let ends = report.tables.timeline.iter().map(|row| row.bin_start_ns.saturating_add(row.bin_ns));
     let end = ends.max().unwrap_or(0) as f64;
@@ -56,7 +56,7 @@ fn draw(report: &Report) -> String {
         x: bins::time(report),
         y: Scale::from_zero(heights, Unit::Amount),
         panels: panels.collect(),
-        foot: "At each panel's right: share of permits admitted.".to_owned(),
+        foot: format!("At each panel's right: share of permits admitted.{left_out}"),
         file: "timeline.csv",
     }
     .draw(

@@ -22,9 +22,12 @@ pub const FIGURE: Figure = Figure {
 };
 
 fn draw(report: &Report) -> String {
-    let entries = report.panels();
+    let (entries, left_out) = report.panels_of_quota();
     let quota = report.quota();
-    let rows = near(&report.tables.envelope, quota);
+    let drawn = |row: &&EnvelopeRow| {
+        entries.iter().any(|entry| (&entry.limiter, &entry.comparison) == (&row.limiter, &row.comparison))
+    };
+    let rows: Vec<_> = near(&report.tables.envelope, quota).into_iter().filter(drawn).collect();
     let quota_count = quota.map(|(limit, _)| limit as f64);
     let heights = rows.iter().flat_map(|row| [row.measured_permits as f64, row.bound_permits.unwrap_or(0) as f64]);
     let by_key = |entry: &SummaryRow| entry.scope == "per-key";
@@ -56,8 +59,9 @@ fn draw(report: &Report) -> String {
              the busiest key and the line is of all keys together, to which no limit applies.",
         );
     }
+    foot.push_str(&left_out);
     let money = entries.iter().any(|entry| entry.meter == "spend");
-    let y_name = if money { "most permits, or micro-dollars" } else { "most permits in any such window" };
+    let y_name = if money { "most micro-dollars in any such window" } else { "most permits in any such window" };
     Grid {
         head: Head { title: FIGURE.title, lead: FIGURE.answers.to_owned(), legend },
         x_name: "length of the window",

@@ -22,8 +22,9 @@ pub const FIGURE: Figure = Figure {
 
 fn draw(report: &Report) -> String {
     let limiting = |row: &TimelineRow| row.level_milli.is_some();
+    let (entries, left_out) = report.panels_of_quota();
     let entries: Vec<_> =
-        report.panels().into_iter().filter(|entry| bins::of(report, entry).iter().any(|row| limiting(row))).collect();
+        entries.into_iter().filter(|entry| bins::of(report, entry).iter().any(|row| limiting(row))).collect();
     let curves: Vec<Vec<(f64, f64)>> = entries
         .iter()
         .map(|entry| {
@@ -41,8 +42,8 @@ fn draw(report: &Report) -> String {
         y: Scale::from_zero(curves.iter().flatten().map(|&(_, level)| level), Unit::Amount),
         panels: entries.iter().map(|entry| (report::label(&entry.limiter, &entry.comparison), String::new())).collect(),
         foot: match entries.iter().any(|entry| entry.scope == "per-key") {
-            true => "Where each key has a limiter of its own, the first key's is shown.".to_owned(),
-            false => String::new(),
+            true => format!("Where each key has a limiter of its own, the first key's is shown.{left_out}"),
+            false => left_out.trim_start().to_owned(),
         },
         file: "timeline.csv",
     }

@@ -20,11 +20,14 @@ pub const FIGURE: Figure = Figure {
     draw,
 };
 
+/// Dots are left to the caps.
+const DASHES: [Dash; 3] = [Dash::Solid, Dash::Long, Dash::Mixed];
+
 fn draw(report: &Report) -> String {
     let rows = &report.tables.spend;
     let mut lines = vec![line("none", Ink::Refused, Dash::Solid, points(rows, "none", "twin"), None)];
     for (index, row) in report.panels().into_iter().enumerate() {
-        let (ink, dash) = (Ink::Series(index), Dash::ALL[index % Dash::ALL.len()]);
+        let (ink, dash) = (Ink::Series(index), DASHES[index % DASHES.len()]);
         lines.push(line(&row.limiter, ink, dash, points(rows, &row.limiter, &row.comparison), Some(row)));
     }
     lines.retain(|line| !line.points.is_empty());

@@ -20,8 +20,8 @@ pub const FIGURE: Figure = Figure {
 };
 
 fn draw(report: &Report) -> String {
-    let rows = &report.tables.timeline;
-    let entries = report.panels();
+    let (entries, left_out) = report.panels_of_quota();
+    let rows = bins::of_all(report, &entries);
     let heights = rows.iter().flat_map(|row| [row.admitted_permits as f64, -(row.refused_permits as f64)]);
     let bin = rows.first().map_or(0, |row| row.bin_ns);
     let mut legend = vec![(Sign::Block(Ink::Admitted), "admitted".to_owned())];
@@ -41,7 +41,7 @@ fn draw(report: &Report) -> String {
         x: bins::time(report),
         y: Scale::from_zero(heights, Unit::Amount),
         panels: panels.collect(),
-        foot: "At each panel's right: share of requests refused.".to_owned(),
+        foot: format!("At each panel's right: share of requests refused.{left_out}"),
         file: "timeline.csv",
     }
     .draw(
