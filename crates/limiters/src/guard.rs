@@ -90,7 +90,17 @@ pub struct Guard {
     accounting: Accounting,
     response: Response,
     promises: Option<Promises>,
+    holds: HashMap<u64, Hold>,
     pub(crate) ledger: Ledger,
+}
+
+/// Estimates of one key that its limiter still counts, all taken before the same reset.
+#[derive(Clone, Copy, Debug)]
+struct Hold {
+    since: Nanos,
+    /// First instant at which they count no more.
+    end: Nanos,
+    permits: u64,
 }
 
 enum Kind {
@@ -113,7 +123,17 @@ impl Guard {
 
     fn of(label: String, meter: Meter, scope: Scope, limiter: Kind) -> Guard {
         let (accounting, response) = (Accounting::default(), Response::default());
-        Guard { label, meter, scope, limiter, accounting, response, promises: None, ledger: Ledger::default() }
+        Guard {
+            label,
+            meter,
+            scope,
+            limiter,
+            accounting,
+            response,
+            promises: None,
+            holds: HashMap::new(),
+            ledger: Ledger::default(),
+        }
     }
 
     /// The same guard with another accounting. A loop breaker has none to change.
@@ -168,6 +188,41 @@ impl Guard {
     /// How full the limiter of `key` is; `None` for a loop breaker.
     pub fn level(&self, key: u64, now: Nanos) -> Option<Level> {
         self.store().map(|store| store.level(key, now))
+    }
+
+    /// Permits charged to `key` beyond what its limiter had: what it is overdrawn by, less the estimates of calls that are not
+    /// settled yet. For a limiter that is given anew as a whole, as a spending cap is.
+    pub fn overdrawn(&self, key: u64, now: Nanos) -> u64 {
+        let Some(level) = self.level(key, now) else { return 0 };
+        let held = self.holds.get(&self.scoped(key)).filter(|hold| now < hold.end).map_or(0, |hold| hold.permits);
+        let below = (-level.available_milli.min(0)) as u128 / 1000;
+        below.saturating_sub(held.into()).try_into().unwrap_or(u64::MAX)
+    }
+
+    /// Remembers an estimate that was just taken.
+    fn hold(&mut self, request: &Request, held: u64) {
+        let Kind::Store(store) = &self.limiter else { return };
+        if held == 0 {
+            return;
+        }
+        let (key, at) = (self.scoped(request.key), request.at);
+        let end = store.reset_after(request.key, at).map_or(Nanos::MAX, |wait| at.saturating_add(wait));
+        let hold = self.holds.entry(key).or_insert(Hold { since: at, end, permits: 0 });
+        if hold.permits == 0 || hold.end <= at {
+            *hold = Hold { since: at, end, permits: 0 };
+        }
+        hold.permits = hold.permits.saturating_add(held);
+    }
+
+    /// Forgets the estimate of a call that is over.
+    fn release(&mut self, asked: &Request, held: u64) {
+        let key = self.scoped(asked.key);
+        if let Some(hold) = self.holds.get_mut(&key).filter(|hold| hold.since <= asked.at) {
+            hold.permits = hold.permits.saturating_sub(held);
+            if hold.permits == 0 {
+                self.holds.remove(&key);
+            }
+        }
     }
 
     /// The permits that are taken when `request` is asked.
@@ -233,7 +288,10 @@ impl Guard {
         };
         if outcome.passes() {
             match self.accounting {
-                Accounting::Reserve { .. } => self.ledger.reserved += u128::from(held),
+                Accounting::Reserve { .. } => {
+                    self.ledger.reserved += u128::from(held);
+                    self.hold(request, held);
+                }
                 _ => self.ledger.spent += u128::from(held),
             }
         }
@@ -274,6 +332,7 @@ impl Guard {
                     store.refund(asked.key, now, asked.at, held - owed);
                 }
                 self.ledger.reserved = self.ledger.reserved.saturating_sub(held.into());
+                self.release(asked, held);
             }
         }
         self.ledger.spent += u128::from(owed);
@@ -296,7 +355,10 @@ impl Guard {
             store.refund(asked.key, now, asked.at, held);
         }
         match self.accounting {
-            Accounting::Reserve { .. } => self.ledger.reserved = self.ledger.reserved.saturating_sub(held.into()),
+            Accounting::Reserve { .. } => {
+                self.ledger.reserved = self.ledger.reserved.saturating_sub(held.into());
+                self.release(asked, held);
+            }
             _ => self.ledger.spent = self.ledger.spent.saturating_sub(held.into()),
         }
     }

@@ -86,7 +86,7 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "overshoot",
-        meaning: "most that a spending cap was overdrawn",
+        meaning: "most that was charged beyond a spending cap; estimates still held do not count",
         better: Better::Lower,
         main: Some(4),
         value: |e| e.row.cap_overshoot_microusd.map(|micro| micro as f64),

@@ -154,3 +154,18 @@ proptest! {
         prop_assert!((0..i128::from(flying * cost)).contains(&overshoot));
     }
 }
+
+/// Estimates of 30 for calls of 60 and 50: what is still held is not yet overdrawn.
+#[test]
+fn estimates_that_are_held_are_not_overdrawn() {
+    let mut stack = alone(cap(100, Accounting::Reserve { estimate: Some(30) }));
+    let mut tickets: Vec<Ticket> = (0..3).map(|_| stack.try_acquire(&paid(0, 0)).ticket.unwrap()).collect();
+    let mut seen = Vec::new();
+    for owed in [60, 50, 10] {
+        stack.settle(S, tickets.remove(0), &paid(0, owed));
+        let guard = &stack.guards()[0];
+        seen.push((available(guard, S), guard.overdrawn(0, S)));
+    }
+    // 60 + 30 + 30 of 100 are taken, then 60 + 50 + 30, then 60 + 50 + 10.
+    assert_eq!(seen, [(-20, 0), (-40, 10), (-20, 20)]);
+}

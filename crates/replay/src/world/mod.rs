@@ -130,7 +130,7 @@ pub struct World {
     pub open_most: Largest,
     /// First time a spending cap refused.
     pub cap_reached: Option<Nanos>,
-    /// Most that a cap was overdrawn, in micro-dollars.
+    /// Most that was charged beyond a cap, in micro-dollars; estimates still held are not charged.
     pub overshoot: u64,
     /// Refusals whose retry-after was judged, and those that were enough and not too long.
     pub hints: (u64, u64),

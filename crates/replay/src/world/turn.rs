@@ -176,10 +176,8 @@ impl World {
             return;
         }
         for (index, guard) in stack.guards().iter().enumerate().take(64) {
-            if (self.caps >> index) & 1 == 1
-                && let Some(level) = guard.level(key, at)
-            {
-                self.overshoot = self.overshoot.max((-level.available_milli.min(0)) as u64 / 1000);
+            if (self.caps >> index) & 1 == 1 {
+                self.overshoot = self.overshoot.max(guard.overdrawn(key, at));
             }
         }
     }
