@@ -75,7 +75,7 @@ impl Report {
         meters.dedup();
         for meter in meters {
             let of = others.iter().filter(|row| row.meter == meter);
-            let names: Vec<&str> = of.map(|row| row.limiter.as_str()).collect();
+            let names: Vec<String> = of.map(|row| format!("“{}”", row.limiter)).collect();
             let (counts, seen) = match meter {
                 "spend" if !self.tables.spend.is_empty() => {
                     ("count money", "; what is spent behind them is in spend.png")

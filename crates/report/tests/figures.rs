@@ -218,3 +218,19 @@ fn lines_that_coincide_are_said_to() {
     let svg = (FIGURES.iter().find(|figure| figure.name == "guarantee").unwrap().draw)(&report(made_up::tables()));
     assert!(svg.contains("token-bucket = leaky-bucket-meter ="), "the three equal buckets share a label");
 }
+
+#[test]
+fn money_and_permits_share_no_axis() {
+    let mut report = report(made_up::with_clients());
+    report.tables.summary.iter_mut().for_each(|row| row.meter = "requests".to_owned());
+    let all = report.panels().len();
+    assert_eq!(report.panels_of_quota(), (report.panels(), String::new()));
+    let name = report.panels()[1].limiter.clone();
+    report.tables.summary.iter_mut().filter(|row| row.limiter == name).for_each(|row| row.meter = "spend".to_owned());
+    let (own, words) = report.panels_of_quota();
+    assert_eq!((own.len(), own.iter().filter(|row| row.limiter == name).count()), (all - 1, 0));
+    assert_eq!(
+        words,
+        format!(" Not drawn, since they count money: “{name}”; what is spent behind them is in spend.png.")
+    );
+}

@@ -22,9 +22,14 @@ pub const FIGURE: Figure = Figure {
 
 fn draw(report: &Report) -> String {
     let limiting = |row: &TimelineRow| row.level_milli.is_some();
-    let (entries, left_out) = report.panels_of_quota();
-    let entries: Vec<_> =
-        entries.into_iter().filter(|entry| bins::of(report, entry).iter().any(|row| limiting(row))).collect();
+    let (entries, mut left_out) = report.panels_of_quota();
+    let shown = entries.into_iter().filter(|entry| bins::of(report, entry).iter().any(|row| limiting(row)));
+    // The level of a stack is that of its emptiest guard, which is money where that is a cap.
+    let (stacks, entries): (Vec<_>, Vec<_>) =
+        shown.partition(|entry| entry.meter != "spend" && entry.cap_overshoot_microusd.is_some());
+    for stack in stacks {
+        left_out.push_str(&format!(" Not drawn, since its level can be that of a cap: “{}”.", stack.limiter));
+    }
     let curves: Vec<Vec<(f64, f64)>> = entries
         .iter()
         .map(|entry| {
