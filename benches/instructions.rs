@@ -36,15 +36,15 @@ mod counted {
     }
 
     #[library_benchmark(setup = ready)]
-    #[bench::unlimited(args = ("unlimited"), config = at_most(28_806))]
+    #[bench::unlimited(args = ("unlimited"), config = at_most(28_816))]
     #[bench::fixed_window(args = ("fixed-window"), config = at_most(110_825))]
-    #[bench::sliding_window_log(args = ("sliding-window-log"), config = at_most(329_883))]
-    #[bench::sliding_window_counter(args = ("sliding-window-counter"), config = at_most(172_266))]
-    #[bench::sliding_window_segments(args = ("sliding-window-segments"), config = at_most(251_213))]
-    #[bench::token_bucket(args = ("token-bucket"), config = at_most(163_998))]
+    #[bench::sliding_window_log(args = ("sliding-window-log"), config = at_most(319_582))]
+    #[bench::sliding_window_counter(args = ("sliding-window-counter"), config = at_most(176_371))]
+    #[bench::sliding_window_segments(args = ("sliding-window-segments"), config = at_most(243_104))]
+    #[bench::token_bucket(args = ("token-bucket"), config = at_most(172_197))]
     #[bench::token_bucket_interval(args = ("token-bucket-interval"), config = at_most(102_951))]
-    #[bench::leaky_bucket(args = ("leaky-bucket"), config = at_most(221_347))]
-    #[bench::leaky_bucket_meter(args = ("leaky-bucket-meter"), config = at_most(155_806))]
+    #[bench::leaky_bucket(args = ("leaky-bucket"), config = at_most(229_544))]
+    #[bench::leaky_bucket_meter(args = ("leaky-bucket-meter"), config = at_most(164_005))]
     #[bench::gcra(args = ("gcra"), config = at_most(135_330))]
     #[bench::spend_cap(args = ("spend-cap"), config = at_most(176_290))]
     fn decide(mut drive: Drive<'static>) -> Drive<'static> {

@@ -140,15 +140,6 @@ impl<R: Rule> Limiter for Plain<R> {
     fn state_bytes(&self) -> usize {
         size_of::<R::State>() + self.rule.heap_bytes(&self.state)
     }
-
-    fn run(&mut self, at: &[Nanos], cost: &[u64], out: &mut [Outcome]) {
-        // A state of its own can stay in registers for the whole block; behind `self` it goes to memory after each decision.
-        let mut state = std::mem::take(&mut self.state);
-        for ((&at, &cost), out) in at.iter().zip(cost).zip(out) {
-            *out = self.rule.try_acquire(&mut state, at, cost);
-        }
-        self.state = state;
-    }
 }
 
 /// A rule whose type is not known until a scenario is read: what [`Algorithm::build`](crate::Algorithm) returns.
