@@ -1,9 +1,7 @@
 //! Tables with a header: commas, tabs, semicolons or bars between the columns.
 
-use super::ahead::Totals;
 use super::columns::Columns;
 use super::fault::Fault;
-use super::field::{Field, Fields};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::header::{DELIMITERS, Header};
 use super::input::{BUFFER, Head, Input, Progress};
@@ -101,24 +99,12 @@ impl Rows for Table {
         Ok(true)
     }
 
-    fn fields(&self) -> Fields {
-        self.columns.fields()
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.columns.names().to_vec()
+    fn columns(&self) -> Option<&Columns> {
+        Some(&self.columns)
     }
 
     fn ask(&mut self, name: &str) -> Option<usize> {
         self.columns.ask(name).map(|(_, slot)| slot)
-    }
-
-    fn plays(&self, name: &str) -> Option<Field> {
-        self.columns.plays(name)
-    }
-
-    fn totals(&self) -> Option<Totals> {
-        self.columns.totals()
     }
 
     fn clock(&self) -> Clock {

@@ -1,6 +1,7 @@
 //! What a log format is: how it is recognised, what its rows mean, and how to read them.
 
 use super::ahead::Totals;
+use super::columns::Columns;
 use super::fault::Fault;
 use super::field::{Field, Fields};
 use super::input::{Head, Input};
@@ -91,14 +92,19 @@ pub(super) trait Rows: Send {
     /// Whether the row read last ended with the file instead of a line end.
     fn unended(&self) -> bool;
 
+    /// The file's own columns, for a format that has such; the four answers after it follow from them.
+    fn columns(&self) -> Option<&Columns> {
+        None
+    }
+
     /// The fields that its rows may have.
     fn fields(&self) -> Fields {
-        Fields::of(&[Field::Key, Field::Cost])
+        self.columns().map_or(Fields::of(&[Field::Key, Field::Cost]), Columns::fields)
     }
 
     /// Names of the file's own columns, where it has such.
     fn names(&self) -> Vec<String> {
-        Vec::new()
+        self.columns().map_or_else(Vec::new, |columns| columns.names().to_vec())
     }
 
     /// Has the column `name` put into `own` of every row, and says where; `None` where there is no such column.
@@ -107,13 +113,13 @@ pub(super) trait Rows: Send {
     }
 
     /// The field that the column `name` is read as.
-    fn plays(&self, _name: &str) -> Option<Field> {
-        None
+    fn plays(&self, name: &str) -> Option<Field> {
+        self.columns()?.plays(name)
     }
 
     /// What its columns say of totals; `None` for a format that has a row for each request.
     fn totals(&self) -> Option<Totals> {
-        None
+        self.columns()?.totals()
     }
 
     /// What is wrong with a file in which no row was found, good or bad.

@@ -1,10 +1,8 @@
 //! One JSON object per line, or one list of objects, with the wanted values at paths such as `request.user.id`.
 
-use super::ahead::Totals;
 use super::columns::{Columns, list};
 use super::elements::Elements;
 use super::fault::Fault;
-use super::field::{self, Fields};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::input::Input;
 use super::lines::Lines;
@@ -114,26 +112,14 @@ impl Rows for Objects {
         Ok(true)
     }
 
-    fn fields(&self) -> Fields {
-        self.columns.fields()
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.columns.names().to_vec()
+    fn columns(&self) -> Option<&Columns> {
+        Some(&self.columns)
     }
 
     fn ask(&mut self, name: &str) -> Option<usize> {
         let (place, slot) = self.columns.ask(name)?;
         self.wanted.insert(&self.columns.names()[place], place);
         Some(slot)
-    }
-
-    fn plays(&self, name: &str) -> Option<field::Field> {
-        self.columns.plays(name)
-    }
-
-    fn totals(&self) -> Option<Totals> {
-        self.columns.totals()
     }
 
     fn clock(&self) -> Clock {

@@ -1,6 +1,5 @@
 //! Labeled Tab-separated Values (ltsv.org): `label:value` pairs between tabs, in any order.
 
-use super::ahead::Totals;
 use super::columns::{Columns, list};
 use super::fault::Fault;
 use super::field::{Field, Fields};
@@ -125,20 +124,12 @@ impl Rows for Ltsv {
         if self.request.is_some() { fields.with(Field::Method).with(Field::Path) } else { fields }
     }
 
-    fn names(&self) -> Vec<String> {
-        self.columns.names().to_vec()
+    fn columns(&self) -> Option<&Columns> {
+        Some(&self.columns)
     }
 
     fn ask(&mut self, name: &str) -> Option<usize> {
         self.columns.ask(name).map(|(_, slot)| slot)
-    }
-
-    fn plays(&self, name: &str) -> Option<Field> {
-        self.columns.plays(name)
-    }
-
-    fn totals(&self) -> Option<Totals> {
-        self.columns.totals()
     }
 
     fn clock(&self) -> Clock {

@@ -1,9 +1,7 @@
 //! Rows of a Parquet file, row group by row group and page by page; only the columns that are wanted are decoded.
 
-use super::ahead::Totals;
 use super::columns::{Columns, list};
 use super::fault::Fault;
-use super::field::{self, Fields};
 use super::format::{Clock, Notes, Rows, Setup};
 use super::role::Role;
 use super::row::Row;
@@ -145,24 +143,12 @@ impl Rows for Table {
         Ok(true)
     }
 
-    fn fields(&self) -> Fields {
-        self.columns.fields()
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.columns.names().to_vec()
+    fn columns(&self) -> Option<&Columns> {
+        Some(&self.columns)
     }
 
     fn ask(&mut self, name: &str) -> Option<usize> {
         self.columns.ask(name).map(|(_, slot)| slot)
-    }
-
-    fn plays(&self, name: &str) -> Option<field::Field> {
-        self.columns.plays(name)
-    }
-
-    fn totals(&self) -> Option<Totals> {
-        self.columns.totals()
     }
 
     fn clock(&self) -> Clock {

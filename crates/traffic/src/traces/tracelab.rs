@@ -6,9 +6,9 @@
 //! answers. Read as rows, rounds get the times of the undelayed schedule: the arrival, and for each further round the waits
 //! before it, and the answers' own time where there is such a column.
 
+use super::ahead::Totals;
 use super::columns::{Columns, list};
 use super::fault::Fault;
-use super::field::{Field, Fields};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::header::DELIMITERS;
 use super::input::{Head, Progress};
@@ -353,21 +353,18 @@ impl Rows for Sessions {
         Ok(true)
     }
 
-    fn fields(&self) -> Fields {
-        self.columns.fields()
+    fn columns(&self) -> Option<&Columns> {
+        Some(&self.columns)
     }
 
-    fn names(&self) -> Vec<String> {
-        self.columns.names().to_vec()
+    /// A row is one request, whatever its columns are called.
+    fn totals(&self) -> Option<Totals> {
+        None
     }
 
     fn ask(&mut self, name: &str) -> Option<usize> {
         self.more = true;
         self.columns.ask(name).map(|(_, slot)| slot)
-    }
-
-    fn plays(&self, name: &str) -> Option<Field> {
-        self.columns.plays(name)
     }
 
     fn clock(&self) -> Clock {
