@@ -28,7 +28,7 @@ fn draw(report: &Report) -> String {
         entries.iter().any(|entry| (&entry.limiter, &entry.comparison) == (&row.limiter, &row.comparison))
     };
     let rows: Vec<_> = near(&report.tables.envelope, quota).into_iter().filter(drawn).collect();
-    let quota_count = quota.map(|(limit, _)| limit as f64);
+    let limits = entries.iter().map(|entry| entry.limit as f64);
     let heights = rows.iter().flat_map(|row| [row.measured_permits as f64, row.bound_permits.unwrap_or(0) as f64]);
     let by_key = |entry: &SummaryRow| entry.scope == "per-key";
     // The limit is a promise to each key, and of permits: no mark for all keys together, nor for money.
@@ -39,7 +39,10 @@ fn draw(report: &Report) -> String {
             _ => number::brief(value),
         };
         let can = entry.peak_window_bound.map_or_else(|| "no bound".to_owned(), amount);
-        (report::label(&entry.limiter, &entry.comparison), format!("{} / {can}", amount(entry.peak_window)))
+        // A variant may promise something in a window of its own.
+        let own = quota.is_some_and(|(_, window)| window != entry.window_ns);
+        let within = if own { format!(" in {}", number::duration(entry.window_ns as f64)) } else { String::new() };
+        (report::label(&entry.limiter, &entry.comparison), format!("{} / {can}{within}", amount(entry.peak_window)))
     });
     let mut legend = vec![(Sign::Line(Ink::Admitted, Dash::Solid), "seen in this run".to_owned())];
     if rows.iter().any(|row| row.bound_permits.is_some()) {
@@ -49,9 +52,13 @@ fn draw(report: &Report) -> String {
     if let Some((limit, window)) = quota {
         let (limit, window) = (number::count(limit), number::duration(window as f64));
         if entries.iter().any(|entry| marked(entry)) {
-            legend.push((Sign::Line(Ink::Muted, Dash::Dots), format!("limit: {limit} in {window}")));
+            let same = entries.iter().all(|entry| quota == Some((entry.limit, entry.window_ns)));
+            let what = if same { format!("limit: {limit} in {window}") } else { "limit over its window".to_owned() };
+            legend.push((Sign::Line(Ink::Muted, Dash::Dots), what));
         }
-        foot = format!("At each panel's right: most seen in any {window} / most that can ever pass in {window}.");
+        foot = format!(
+            "At each panel's right: most seen in any {window}, or in the window named there / most that can ever pass in it."
+        );
     }
     if entries.iter().any(|entry| by_key(entry)) {
         foot.push_str(
@@ -67,7 +74,7 @@ fn draw(report: &Report) -> String {
         x_name: "length of the window",
         y_name: y_name.to_owned(),
         x: Scale::log(rows.iter().map(|row| row.tau_ns as f64), Unit::Time),
-        y: Scale::log(heights.chain(quota_count), Unit::Amount),
+        y: Scale::log(heights.chain(limits), Unit::Amount),
         panels: panels.collect(),
         foot,
         file: "envelope.csv",
@@ -79,9 +86,12 @@ fn draw(report: &Report) -> String {
             let mut own: Vec<_> =
                 rows.iter().filter(|row| row.limiter == entry.limiter && row.comparison == entry.comparison).collect();
             own.sort_by_key(|row| row.tau_ns);
-            if let Some((limit, window)) = quota.filter(|_| marked(entry)) {
+            if marked(entry) && quota.is_some() {
+                let (limit, window) = (entry.limit, entry.window_ns);
                 let (x, y) = frame.at(window as f64, limit as f64);
-                canvas.line(&[(x, frame.area.y), (x, frame.area.bottom())], Ink::Muted, 1.0, Dash::Dots);
+                if (frame.area.x..=frame.area.right()).contains(&x) {
+                    canvas.line(&[(x, frame.area.y), (x, frame.area.bottom())], Ink::Muted, 1.0, Dash::Dots);
+                }
                 canvas.line(&[(frame.area.x, y), (frame.area.right(), y)], Ink::Muted, 1.0, Dash::Dots);
             }
             let seen: Vec<_> = own
