@@ -70,7 +70,8 @@ pub struct Entry {
     pub per_key: bool,
     /// Whether it delays.
     pub delays: bool,
-    /// Whether its quota is a limit of its own permits in a window, which a budget that is not refilled does not promise.
+    /// Whether its quota is a limit of its own permits in a window, which a budget that is not refilled and a loop breaker do
+    /// not promise.
     pub windowed: bool,
     /// Its proven bound: of one key where each key has its own limiter.
     pub bound: Bound,

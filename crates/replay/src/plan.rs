@@ -38,10 +38,12 @@ fn entry(spec: &LimiterSpec, scenario: &Scenario, origin: Nanos, seed: u64) -> R
         .map(|part| Arc::clone(&part.bound))
         .collect();
     let delays = parts.iter().any(|part| part.rule.as_ref().is_some_and(|rule| rule.delays()));
-    // A stack is held against the scenario's quota, which only parts that count the same promise.
-    let windowed = parts
-        .iter()
-        .all(|part| part.spec.algorithm() != "spend-cap" && (single || part.spec.meter == scenario.quota.meter));
+    // A budget and a loop breaker promise nothing in a window. A stack is held against the scenario's quota, which only parts
+    // that count the same promise.
+    let windowed = parts.iter().all(|part| {
+        let promises = part.breaker.is_none() && part.spec.algorithm() != "spend-cap";
+        promises && (single || part.spec.meter == scenario.quota.meter)
+    });
     let plain = match &parts[..] {
         [only] if single && only.nodes.is_none() && !per_key && only.is_plain() => only.rule.clone(),
         _ => None,
