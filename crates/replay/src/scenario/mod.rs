@@ -10,6 +10,7 @@ mod expects;
 mod keys;
 mod limiter;
 mod limiter_tables;
+mod pattern_keys;
 mod patterns;
 mod read;
 mod schema;

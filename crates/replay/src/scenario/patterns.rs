@@ -1,7 +1,8 @@
 //! `[[traffic.…]]`: patterns of requests, and the checks of their costs against the limiters.
 
-use super::keys::{PATTERNS, Section};
+use super::keys::Section;
 use super::limiter::LimiterSpec;
+use super::pattern_keys::PATTERNS;
 use super::table::{File, Table, kind_of};
 use super::top::{many_tables, unknown_pattern};
 use super::value::Problem;

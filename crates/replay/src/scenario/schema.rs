@@ -2,8 +2,9 @@
 
 use super::client_keys::{CLIENT, NESTED, UPSTREAM};
 use super::expects::{PEAK, Unit};
-use super::keys::{DISTRIBUTION, EXPECT, Key, LIMITER, PATTERNS, QUOTA, SHARED, Section, TOP, Takes, sections};
+use super::keys::{DISTRIBUTION, EXPECT, Key, LIMITER, QUOTA, Section, TOP, Takes, sections};
 use super::limiter::LOOP_BREAKER;
+use super::pattern_keys::{PATTERNS, SHARED};
 use super::variants::key_of;
 use crate::expect::columns;
 use limiters::{ALGORITHMS, Param, SERVERS};

@@ -1,8 +1,9 @@
 //! A whole file: its top, `[quota]`, and what only shows when all tables are read.
 
 use super::client_keys::{CLIENT, UPSTREAM};
-use super::keys::{EXPECT, LIMITER, PATTERNS, QUOTA, TOP};
+use super::keys::{EXPECT, LIMITER, QUOTA, TOP};
 use super::limiter::{LimiterSpec, What};
+use super::pattern_keys::PATTERNS;
 use super::table::{File, Table, Value, kind_of};
 use super::value::Problem;
 use super::{QuotaSpec, Scenario, client, expects, limiter_tables, patterns, read, stack, upstream};
