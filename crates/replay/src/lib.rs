@@ -1,5 +1,6 @@
 //! What happens when traffic meets limiters: scenario files, the loop, measurements, expectations, overhead.
 
+mod cast;
 mod decisions;
 pub mod diagnose;
 pub mod engine;

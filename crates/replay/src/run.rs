@@ -1,5 +1,6 @@
 //! A run: one scenario, all its limiters, everything measured.
 
+use crate::cast::{cast, check_worlds, twins};
 use crate::decisions::{DecisionSink, Decisions};
 use crate::engine::{self, NoSink, Sink};
 use crate::entry::{Comparison, Entry};
@@ -13,13 +14,12 @@ use crate::rows::{BillRow, ClientRow, SpendRow};
 use crate::rows::{EnvelopeRow, GuaranteeRow, KeyRow, NoteRow, OverheadRow, SummaryRow, TimelineRow, WaitRow};
 use crate::scenario::Scenario;
 use crate::summarise::{Context, rows};
-use crate::world::{Cast, World};
+use crate::world::World;
 use crate::{expect, overhead, plan};
 use limiters::{Batch, Nanos, Quota};
 use rayon::prelude::*;
 use std::path::Path;
-use traffic::clients::spec::{Client, Key};
-use traffic::{Note, NoteKind, Source, Traffic, words};
+use traffic::{Note, NoteKind, Source, words};
 
 /// What a run is asked for beside its scenario.
 pub struct Options<'a> {
@@ -268,7 +268,8 @@ pub fn planned(scenario: &Scenario) -> Result<(Vec<Entry>, Nanos, Batch), String
     Ok((entries, opened.start, first))
 }
 
-fn play<S: Sink>(
+/// Plays `ahead` and the rest of `traffic` through every lane until the absolute time `end`.
+pub(crate) fn play<S: Sink>(
     mut lanes: Vec<(Lane, S)>,
     ahead: &[Batch],
     traffic: &mut dyn Source,
@@ -281,89 +282,6 @@ fn play<S: Sink>(
         lane.finish(end, |batch, cost, range, out| sink.block(batch, cost, range, out));
     });
     Ok((lanes, requests))
-}
-
-/// The clients with their keys; `span` is the start of the run, its length, and the width of a bin.
-fn cast(scenario: &Scenario, traffic: &mut Traffic, seed: u64, span: (Nanos, Nanos, Nanos)) -> Option<Cast> {
-    if scenario.clients.is_empty() {
-        return None;
-    }
-    let keys = scenario.clients.iter().map(|client| key_numbers(client, traffic)).collect();
-    let (start, duration, bin) = span;
-    let upstream = scenario.upstream.clone();
-    Some(Cast { clients: scenario.clients.clone(), keys, upstream, seed, start, duration, bin })
-}
-
-/// Numbers of the keys of a client's agents, or of its scripts.
-fn key_numbers(client: &Client, traffic: &mut Traffic) -> Vec<u64> {
-    match (&client.scripts, &client.key) {
-        (Some(scripts), _) => scripts.keys.iter().map(|name| traffic.key_number(name)).collect(),
-        (None, Key::One(name)) => vec![traffic.key_number(name)],
-        (None, Key::Each(name)) => {
-            (1..=client.count).map(|agent| traffic.key_number(&format!("{name}-{agent}"))).collect()
-        }
-    }
-}
-
-/// The worlds without a guard: with everybody, and without rogues where there are others.
-fn twins(scenario: &Scenario, cast: &Cast, options: &Options<'_>, notes: &mut Vec<Note>) -> Result<Vec<Lane>, String> {
-    let watch = |reading| (options.progress)(Progress::Reading(reading));
-    let mut opened = open(scenario, options.seed, &watch).map_err(|error| error.to_string())?;
-    let traffic = &mut opened.traffic;
-    for (client, keys) in cast.clients.iter().zip(&cast.keys) {
-        let numbers = key_numbers(client, traffic);
-        debug_assert_eq!(&numbers, keys, "keys are numbered in the order of the clients");
-    }
-    let entry = plan::unprotected(scenario, cast.start, options.seed).map_err(|error| error.to_string())?;
-    let setup = Setup {
-        quota: entry.quota,
-        taus: &[entry.quota.window],
-        start: cast.start,
-        bin: cast.bin,
-        bins: 1,
-        per_key: false,
-        many_keys: false,
-        shaper: false,
-        budget: 1,
-    };
-    let honest = cast.without_rogues();
-    let mixed = !honest.clients.is_empty() && honest.clients.len() < cast.clients.len();
-    let lane =
-        |cast: &Cast| (Lane::new((entry.make)(), entry.meter, scenario.patience, &setup).with_clients(cast), NoSink);
-    let lanes = std::iter::once(lane(cast)).chain(mixed.then(|| lane(&honest))).collect();
-    let quiet = Options { progress: &|_| (), ..*options };
-    let (lanes, _) = play(lanes, &[], traffic, &quiet, cast.start.saturating_add(cast.duration))?;
-    let lanes: Vec<Lane> = lanes.into_iter().map(|(lane, NoSink)| lane).collect();
-    check_worlds(scenario, std::iter::repeat("no guard").zip(&lanes), notes)?;
-    Ok(lanes)
-}
-
-/// Passes on what stopped a world, and notes where a population could not grow as it would have.
-fn check_worlds<'a>(
-    scenario: &Scenario,
-    lanes: impl Iterator<Item = (&'a str, &'a Lane)>,
-    notes: &mut Vec<Note>,
-) -> Result<(), String> {
-    let mut kept = vec![Vec::new(); scenario.clients.len()];
-    for (label, lane) in lanes {
-        let Some(world) = lane.world() else { continue };
-        if let Some(why) = &world.failed {
-            return Err(format!("{}: behind `{label}`: {why}", scenario.path.display()));
-        }
-        for (client, kept) in scenario.clients.iter().zip(&mut kept) {
-            let tally = world.tallies.iter().find(|tally| tally.name == client.name && tally.not_spawned > 0);
-            kept.extend(tally.map(|tally| format!("{} behind `{label}`", tally.not_spawned)));
-        }
-    }
-    for (client, kept) in scenario.clients.iter().zip(kept).filter(|(_, kept)| !kept.is_empty()) {
-        let text = format!(
-            "client \"{}\": `max-agents` kept agents from being spawned, and without that end the bill would be higher: {}",
-            client.name,
-            kept.join(", ")
-        );
-        notes.push(Note { kind: NoteKind::Warning, text });
-    }
-    Ok(())
 }
 
 /// Equal-guarantee entries of the registered algorithms that run, and the curve around the quota's limit.
