@@ -31,17 +31,14 @@ fn draw(report: &Report) -> String {
     let limits = entries.iter().map(|entry| entry.limit as f64);
     let heights = rows.iter().flat_map(|row| [row.measured_permits as f64, row.bound_permits.unwrap_or(0) as f64]);
     let by_key = |entry: &SummaryRow| entry.scope == "per-key";
-    // The limit is a promise to each key, and of permits: no mark for all keys together, nor for money.
-    let marked = |entry: &SummaryRow| !by_key(entry) && entry.meter != "spend";
+    let money = entries.iter().any(|entry| entry.meter == "spend");
+    let amount = |value| if money { number::dollars(value) } else { number::brief(value) };
+    // A variant may promise something else, or in another window, than the scenario's quota.
+    let own = |entry: &SummaryRow| quota != Some((entry.limit, entry.window_ns));
     let panels = entries.iter().map(|entry| {
-        let amount = |value| match entry.meter.as_str() {
-            "spend" => number::dollars(value),
-            _ => number::brief(value),
-        };
         let can = entry.peak_window_bound.map_or_else(|| "no bound".to_owned(), amount);
-        // A variant may promise something in a window of its own.
-        let own = quota.is_some_and(|(_, window)| window != entry.window_ns);
-        let within = if own { format!(" in {}", number::duration(entry.window_ns as f64)) } else { String::new() };
+        let another = quota.is_some_and(|(_, window)| window != entry.window_ns);
+        let within = if another { format!(" in {}", number::duration(entry.window_ns as f64)) } else { String::new() };
         (report::label(&entry.limiter, &entry.comparison), format!("{} / {can}{within}", amount(entry.peak_window)))
     });
     let mut legend = vec![(Sign::Line(Ink::Admitted, Dash::Solid), "seen in this run".to_owned())];
@@ -50,10 +47,13 @@ fn draw(report: &Report) -> String {
     }
     let mut foot = String::new();
     if let Some((limit, window)) = quota {
-        let (limit, window) = (number::count(limit), number::duration(window as f64));
-        if entries.iter().any(|entry| marked(entry)) {
-            let same = entries.iter().all(|entry| quota == Some((entry.limit, entry.window_ns)));
-            let what = if same { format!("limit: {limit} in {window}") } else { "limit over its window".to_owned() };
+        let (limit, window) = (amount(limit), number::duration(window as f64));
+        // The limit is a promise to each key: no mark for all keys together.
+        if entries.iter().any(|entry| !by_key(entry)) {
+            let what = match entries.iter().any(|entry| own(entry)) {
+                true => "limit over its window".to_owned(),
+                false => format!("limit: {limit} in {window}"),
+            };
             legend.push((Sign::Line(Ink::Muted, Dash::Dots), what));
         }
         foot = format!(
@@ -67,7 +67,6 @@ fn draw(report: &Report) -> String {
         );
     }
     foot.push_str(&left_out);
-    let money = entries.iter().any(|entry| entry.meter == "spend");
     let y_name = if money { "most micro-dollars in any such window" } else { "most permits in any such window" };
     Grid {
         head: Head { title: FIGURE.title, lead: FIGURE.answers.to_owned(), legend },
@@ -86,7 +85,7 @@ fn draw(report: &Report) -> String {
             let mut own: Vec<_> =
                 rows.iter().filter(|row| row.limiter == entry.limiter && row.comparison == entry.comparison).collect();
             own.sort_by_key(|row| row.tau_ns);
-            if marked(entry) && quota.is_some() {
+            if !by_key(entry) && quota.is_some() {
                 let (limit, window) = (entry.limit, entry.window_ns);
                 let (x, y) = frame.at(window as f64, limit as f64);
                 if (frame.area.x..=frame.area.right()).contains(&x) {
