@@ -42,6 +42,7 @@ mod parquet;
 #[cfg(feature = "parquet")]
 mod parquet_table;
 mod parse;
+mod pass;
 mod playback;
 mod recorded;
 mod refused;
@@ -59,8 +60,10 @@ mod w3c;
 
 pub use filter::{Where, WhereError};
 pub use format::{Clock, Format};
+pub use packed::Limits;
+pub use pass::{Columns, Pass};
 pub use playback::Playback;
-pub use recorded::{Reading, Recorded, open, open_watched, read};
+pub use recorded::{Reading, Recorded, open, open_watched, read, read_within};
 pub use refused::{Calls, calls, retried};
 pub use row::Row;
 pub use scripts::{Sessions, is_closed_loop, read_sessions, sessions};

@@ -2,14 +2,15 @@
 
 use super::checks::show;
 use super::packed::Merge;
-use super::recorded::{INPUT_TOKENS, MICROUSD, OUTPUT_TOKENS, Recorded, unreadable};
+use super::recorded::{Recorded, unreadable};
 use crate::{Source, TrafficError};
 use limiters::{Batch, Nanos, Request};
+use std::sync::Arc;
 
 /// Plays a recorded file, as often as the scenario asks, within the scenario's time.
 #[derive(Debug)]
 pub struct Playback {
-    trace: Recorded,
+    trace: Arc<Recorded>,
     /// What is added to a row's time, in the first playing.
     offset: Nanos,
     /// The first instant that is too late.
@@ -20,7 +21,7 @@ pub struct Playback {
 }
 
 impl Playback {
-    pub(super) fn new(trace: Recorded, start: Nanos, duration: Nanos) -> Result<(Playback, u64), TrafficError> {
+    pub(super) fn new(trace: Arc<Recorded>, start: Nanos, duration: Nanos) -> Result<(Playback, u64), TrafficError> {
         let path = trace.path.clone();
         let failed = |message| TrafficError { path: Some(path), line: None, column: None, value: None, message };
         if let Some(first) = trace.start.filter(|first| *first < start) {
@@ -133,11 +134,11 @@ impl Source for Playback {
     }
 
     fn has_tokens(&self) -> bool {
-        self.trace.packed.varies(INPUT_TOKENS) || self.trace.packed.varies(OUTPUT_TOKENS)
+        self.trace.has_tokens()
     }
 
     fn has_prices(&self) -> bool {
-        self.trace.packed.varies(MICROUSD)
+        self.trace.has_prices()
     }
 
     fn key_name(&self, key: u64) -> String {

@@ -12,6 +12,7 @@ use crate::spec::Trace;
 use crate::{Note, TrafficError};
 use limiters::Nanos;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A file that was read to its end.
 #[derive(Debug)]
@@ -95,6 +96,11 @@ impl Scale {
         self.base + scaled as u64
     }
 
+    /// Whether times stay as they are.
+    pub fn keeps(self) -> bool {
+        self.multiply == self.divide
+    }
+
     /// The earliest time that is scaled to `scaled` or later; `None` when no time is.
     pub fn least(self, scaled: Nanos) -> Option<Nanos> {
         if self.multiply == self.divide || scaled <= self.base {
@@ -168,7 +174,11 @@ impl Seen {
     }
 }
 
-pub(super) fn read_within(
+/// As [`read`], within these limits; `watch` hears every few thousand rows how many bytes were read.
+///
+/// # Errors
+/// As [`open`].
+pub fn read_within(
     spec: &Trace,
     stream: Stream,
     limits: &Limits,
@@ -256,6 +266,7 @@ pub(super) fn read_within(
 }
 
 /// The places of amounts in packed rows.
+pub(super) const COST: usize = 0;
 pub(super) const INPUT_TOKENS: usize = 1;
 pub(super) const OUTPUT_TOKENS: usize = 2;
 pub(super) const MICROUSD: usize = 3;
@@ -291,6 +302,6 @@ impl Recorded {
     /// # Errors
     /// When a row lies before `start`, or none before its end.
     pub fn into_source(self, start: Nanos, duration: Nanos) -> Result<(Playback, u64), TrafficError> {
-        Playback::new(self, start, duration)
+        Playback::new(Arc::new(self), start, duration)
     }
 }

@@ -15,6 +15,8 @@ pub struct Block {
     pub key: Vec<u64>,
     /// Cost, input tokens, output tokens, micro-dollars.
     pub amounts: [Vec<u64>; AMOUNTS],
+    /// Amounts that nobody looks at; their columns stay as they are.
+    pub unwanted: [bool; AMOUNTS],
     /// Where the columns are read from.
     bytes: Vec<u8>,
 }
@@ -103,18 +105,23 @@ impl Block {
         self.at.clear();
     }
 
-    /// Where the `length` bytes of a block are to be put before [`unpack`](Block::unpack).
-    pub fn bytes(&mut self, length: usize) -> &mut [u8] {
-        self.bytes.resize(length, 0);
-        &mut self.bytes
+    /// Makes it the `rows` rows whose `length` bytes are next in `from`.
+    ///
+    /// # Errors
+    /// When they cannot be read or are no block.
+    pub fn read(&mut self, rows: usize, length: usize, from: &mut impl io::Read) -> io::Result<()> {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.resize(length, 0);
+        let read = from.read_exact(&mut bytes).and_then(|()| self.unpack(rows, &bytes));
+        self.bytes = bytes;
+        read
     }
 
-    /// Makes it the `rows` rows whose bytes were put.
+    /// Makes it the `rows` rows of these bytes.
     ///
     /// # Errors
     /// When they are no block.
-    pub fn unpack(&mut self, rows: usize) -> io::Result<()> {
-        let mut bytes = self.bytes.as_slice();
+    pub fn unpack(&mut self, rows: usize, mut bytes: &[u8]) -> io::Result<()> {
         let mut at = u64::from_le_bytes(take_array(&mut bytes)?);
         take(&mut bytes, rows.saturating_sub(1), &mut self.at)?;
         // Steps become times.
@@ -123,18 +130,28 @@ impl Block {
         }
         self.at.push(at);
         take(&mut bytes, rows, &mut self.key)?;
-        for column in &mut self.amounts {
-            take(&mut bytes, rows, column)?;
+        for (column, unwanted) in self.amounts.iter_mut().zip(self.unwanted) {
+            if unwanted {
+                pass_over(&mut bytes, rows)?;
+            } else {
+                take(&mut bytes, rows, column)?;
+            }
         }
         Ok(())
     }
 }
 
-/// Reads a column of `count` values.
-fn take(bytes: &mut &[u8], count: usize, values: &mut Vec<u64>) -> io::Result<()> {
+/// A column of `count` values: its base, the width of differences to it, and these.
+fn pass_over<'a>(bytes: &mut &'a [u8], count: usize) -> io::Result<(u64, u8, &'a [u8])> {
     let base = u64::from_le_bytes(take_array(bytes)?);
     let [width] = take_array(bytes)?;
     let differences = bytes.split_off(..usize::from(width) * count).ok_or_else(altered)?;
+    Ok((base, width, differences))
+}
+
+/// Reads a column of `count` values.
+fn take(bytes: &mut &[u8], count: usize, values: &mut Vec<u64>) -> io::Result<()> {
+    let (base, width, differences) = pass_over(bytes, count)?;
     values.clear();
     match width {
         0 => values.resize(count, base),
@@ -164,7 +181,7 @@ fn take_array<const LENGTH: usize>(bytes: &mut &[u8]) -> io::Result<[u8; LENGTH]
 }
 
 /// Only another program can have done it.
-fn altered() -> io::Error {
+pub fn altered() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "it was altered while it was in use")
 }
 
@@ -195,8 +212,7 @@ mod tests {
             let (count, length) = header(&bytes[3..]).unwrap();
             prop_assert_eq!((count, length), (rows.len(), bytes.len() - 3 - HEADER));
             let mut block = Block::default();
-            block.bytes(length).copy_from_slice(&bytes[3 + HEADER..]);
-            block.unpack(count).unwrap();
+            block.unpack(count, &bytes[3 + HEADER..]).unwrap();
             prop_assert_eq!(block.len(), rows.len());
             prop_assert_eq!(&block.at, &at);
             prop_assert!(block.key.iter().zip(&keys).all(|(read, key)| *read == u64::from(*key)));
@@ -205,8 +221,10 @@ mod tests {
                 prop_assert_eq!(&block.amounts[index], if given[index] { &amounts[index] } else { &usual });
             }
             prop_assert_eq!(&block.amounts[3], &vec![USUAL[3]; rows.len()]);
-            block.bytes(length - 1);
-            prop_assert!(block.unpack(count).is_err());
+            prop_assert!(block.unpack(count, &bytes[3 + HEADER..bytes.len() - 1]).is_err());
+            block.read(count, length, &mut &bytes[3 + HEADER..]).unwrap();
+            prop_assert_eq!(&block.at, &at);
+            prop_assert!(block.read(count, length, &mut &bytes[4 + HEADER..]).is_err());
         }
     }
 

@@ -1,5 +1,6 @@
 //! Playing packed rows: run after run, or merged by time.
 
+use super::super::chunk::AMOUNTS;
 use super::Packed;
 use super::block::Block;
 use limiters::Nanos;
@@ -20,6 +21,8 @@ pub struct Merge {
     begun: Vec<Option<Cursor>>,
     /// Cursors of runs that ended, for their memory.
     spare: Vec<Cursor>,
+    /// Amounts that are not unpacked.
+    unwanted: [bool; AMOUNTS],
 }
 
 /// A place in a run.
@@ -40,6 +43,11 @@ impl Merge {
         let heads = runs.map(|(index, run)| Reverse((if packed.overlap { run.earliest } else { 0 }, index)));
         let begun = packed.runs.list().iter().map(|_| None).collect();
         Merge { others: heads.collect(), begun, ..Merge::default() }
+    }
+
+    /// The same where nobody looks at some amounts, which need not be unpacked.
+    pub fn without(packed: &Packed, unwanted: [bool; AMOUNTS]) -> Merge {
+        Merge { unwanted, ..Merge::new(packed) }
     }
 
     /// The next rows, between 1 and `max` of them, as a part of a block; `None` at the end.
@@ -64,13 +72,30 @@ impl Merge {
         Ok(Some((&cursor.block, from..from + count)))
     }
 
+    /// Swaps the next block of rows into `taken`; `false` at the end. For runs that are not merged.
+    ///
+    /// # Errors
+    /// When the temporary file cannot be read.
+    pub fn take(&mut self, packed: &Packed, taken: &mut Block) -> io::Result<bool> {
+        debug_assert!(!packed.overlap, "rows of other runs may come between those of a block");
+        if !self.advance(packed)? {
+            return Ok(false);
+        }
+        let Some(cursor) = &mut self.current else { return Ok(false) };
+        debug_assert_eq!(cursor.next, 0, "blocks are taken as a whole");
+        std::mem::swap(&mut cursor.block, taken);
+        cursor.block.clear();
+        cursor.block.unwanted = self.unwanted;
+        Ok(true)
+    }
+
     /// Makes `current` the run that is due, with a row at hand; `false` at the end.
     fn advance(&mut self, packed: &Packed) -> io::Result<bool> {
         loop {
             let Some(mut cursor) = self.current.take() else {
                 let Some(Reverse((_, run))) = self.others.pop() else { return Ok(false) };
                 let begun = self.begun[run].take();
-                let fresh = || Cursor { run, ..self.spare.pop().unwrap_or_default() }.at_beginning();
+                let fresh = || Cursor { run, ..self.spare.pop().unwrap_or_default() }.at_beginning(self.unwanted);
                 self.current = Some(begun.unwrap_or_else(fresh));
                 // What was begun has a row at hand, which is due.
                 if self.current.as_mut().is_some_and(|cursor| cursor.next < cursor.block.len()) {
@@ -104,8 +129,9 @@ impl Merge {
 }
 
 impl Cursor {
-    fn at_beginning(mut self) -> Cursor {
+    fn at_beginning(mut self, unwanted: [bool; AMOUNTS]) -> Cursor {
         self.block.clear();
+        self.block.unwanted = unwanted;
         Cursor { position: 0, next: 0, ..self }
     }
 }

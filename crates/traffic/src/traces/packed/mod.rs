@@ -8,9 +8,11 @@
 mod block;
 mod merge;
 mod runs;
+mod settle;
 #[cfg(test)]
 mod tests;
 
+pub(super) use block::Block;
 pub(super) use merge::Merge;
 
 use super::chunk::{AMOUNTS, Chunk, Sparse, USUAL};
@@ -19,9 +21,9 @@ use limiters::Nanos;
 use runs::Runs;
 use std::path::PathBuf;
 
-/// How much is held where.
+/// How much of a recorded file is held where.
 #[derive(Clone, Debug)]
-pub(super) struct Limits {
+pub struct Limits {
     /// Rows of a chunk and of a packed block.
     pub chunk: usize,
     /// Rows of a run.
@@ -43,6 +45,7 @@ impl Default for Limits {
 /// All rows of a file.
 #[derive(Debug)]
 pub(super) struct Packed {
+    limits: Limits,
     runs: Runs,
     /// Whether runs overlap and are to be merged; else they are played one after another.
     overlap: bool,
@@ -51,6 +54,11 @@ pub(super) struct Packed {
 }
 
 impl Packed {
+    /// Whether runs overlap and are merged.
+    pub fn overlaps(&self) -> bool {
+        self.overlap
+    }
+
     /// Whether an amount differs from its usual value in some row.
     pub fn varies(&self, amount: usize) -> bool {
         self.varies[amount]
@@ -159,7 +167,8 @@ impl Packing {
     pub fn finish(mut self) -> Result<Packed, String> {
         self.sort()?;
         self.close()?;
-        Ok(Packed { overlap: self.waiting.is_some(), runs: self.runs, varies: self.varies })
+        let Packing { limits, waiting, runs, varies, .. } = self;
+        Ok(Packed { overlap: waiting.is_some(), limits, runs, varies })
     }
 
     fn pack(&mut self, at: &[Nanos], keys: &[u32], amounts: [&[u64]; AMOUNTS]) {

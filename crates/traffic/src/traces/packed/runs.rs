@@ -1,10 +1,10 @@
 //! Where packed rows are kept: in memory up to a budget, then in a temporary file without a name.
 
 use super::Limits;
-use super::block::{Block, HEADER, header};
+use super::block::{Block, HEADER, altered, header};
 use limiters::Nanos;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 
 /// Runs of packed rows.
@@ -99,24 +99,38 @@ impl Runs {
         let read = match (&self.list[run].place, &self.file) {
             (Place::Memory(bytes), _) => match usize::try_from(position).ok().and_then(|from| bytes.get(from..)) {
                 None | Some([]) => return Ok(None),
-                Some(mut rest) => read_block(&mut rest, block)?,
+                Some(rest) => {
+                    let (rows, length) = header(rest)?;
+                    block.unpack(rows, rest.get(HEADER..HEADER + length).ok_or_else(altered)?)?;
+                    HEADER + length
+                }
             },
             (Place::File { from, length }, Some((file, _))) if position < *length => {
-                let mut file = file;
-                file.seek(SeekFrom::Start(from + position))?;
-                read_block(&mut file, block)?
+                let (mut from, mut head) = (At { file, position: from + position }, [0; HEADER]);
+                from.read_exact(&mut head)?;
+                let (rows, length) = header(&head)?;
+                block.read(rows, length, &mut from)?;
+                HEADER + length
             }
             (Place::File { .. }, _) => return Ok(None),
         };
-        Ok(Some(position + read))
+        Ok(Some(position + read as u64))
     }
 }
 
-fn read_block(from: &mut impl Read, block: &mut Block) -> io::Result<u64> {
-    let mut head = [0; HEADER];
-    from.read_exact(&mut head)?;
-    let (rows, length) = header(&head)?;
-    from.read_exact(block.bytes(length))?;
-    block.unpack(rows)?;
-    Ok((HEADER + length) as u64)
+/// A place in a file. Several threads read at once, so none of them moves the file's own.
+struct At<'a> {
+    file: &'a File,
+    position: u64,
+}
+
+impl Read for At<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        #[cfg(unix)]
+        let read = std::os::unix::fs::FileExt::read_at(self.file, buffer, self.position)?;
+        #[cfg(windows)]
+        let read = std::os::windows::fs::FileExt::seek_read(self.file, buffer, self.position)?;
+        self.position += read as u64;
+        Ok(read)
+    }
 }

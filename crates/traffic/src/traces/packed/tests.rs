@@ -1,11 +1,12 @@
 //! Packed rows come back as a naive model has them, however small chunks, runs and memory are.
 
+use super::super::pass::Columns;
 use super::super::recorded::{Recorded, read_within};
 use super::super::stream::Stream;
 use super::Limits;
 use crate::spec::Trace;
 use crate::{Source, TrafficError};
-use limiters::{Batch, Nanos};
+use limiters::{Batch, Meter, Nanos};
 use proptest::prelude::*;
 use std::fmt::Write;
 
@@ -113,6 +114,56 @@ proptest! {
     }
 }
 
+/// Time, name of the key and amount under `meter`, in one way through.
+fn passed(recorded: &Recorded, meter: Meter) -> Vec<(Nanos, String, u64)> {
+    let (mut pass, mut columns, mut all) = (recorded.pass(meter), Columns::default(), vec![]);
+    while pass.next(&mut columns).unwrap() {
+        let rows = columns.at.iter().zip(&columns.key).zip(&columns.amount);
+        all.extend(rows.map(|((at, key), amount)| (*at, recorded.key_name(*key), *amount)));
+    }
+    all
+}
+
+proptest! {
+    #[test]
+    fn each_pass_is_what_a_list_would_play(
+        lines in lines(),
+        (as_is, settle) in any::<(bool, bool)>(),
+        repeat in 1..4u64,
+        scale in prop::option::of((1..5u64, 1..5u64)),
+        (chunk, run, memory) in (1..9usize, 1..30usize, prop_oneof![Just(0), 0..2000usize]),
+    ) {
+        let spec = Trace { as_is, repeat, time_scale: scale, ..Trace::default() };
+        let recorded = read(&lines, &spec, &tiny(chunk, run, memory)).unwrap();
+        let recorded = if settle { recorded.settled().unwrap() } else { recorded };
+        prop_assert!(!(settle && recorded.packed.overlap));
+        prop_assert!(recorded.packed.runs.held <= memory);
+        let rows = model(&lines, &spec, Nanos::MAX).0;
+        for (meter, _) in Meter::ALL {
+            let mut latest = 0;
+            let expected: Vec<_> = rows.iter().map(|(at, key, [cost, input, output, price])| {
+                // What stays out of order is clamped.
+                latest = latest.max(*at);
+                let amount = match meter {
+                    Meter::Requests => *cost,
+                    Meter::InputTokens => *input,
+                    Meter::OutputTokens => *output,
+                    Meter::Tokens => input + output,
+                    Meter::Spend => *price,
+                };
+                (latest, key.clone(), amount)
+            }).collect();
+            // At the same time, which no pass may notice of another.
+            let (one, other) = std::thread::scope(|scope| {
+                let other = scope.spawn(|| passed(&recorded, meter));
+                (passed(&recorded, meter), other.join().unwrap())
+            });
+            prop_assert_eq!(&one, &expected);
+            prop_assert_eq!(&other, &expected);
+        }
+    }
+}
+
 #[test]
 fn many_runs_need_a_block_each_and_no_more_memory_than_was_given() {
     let lines: Vec<Line> = (0..4000u64).map(|n| (n * 7919 % 4000, (n % 5) as u8, [n % 3, 0, 0, 0])).collect();
@@ -137,4 +188,15 @@ fn a_folder_that_takes_nothing_is_named() {
     let error = error.replace(&*missing.to_string_lossy(), "FOLDER");
     let start = "log.csv: its rows take more than the 0 MiB of memory for them, and the temporary file for the rest cannot grow beyond 0 MiB in FOLDER (";
     assert!(error.starts_with(start) && error.ends_with("; set TMPDIR to a folder with more room"), "{error}");
+}
+
+#[test]
+fn rows_that_cannot_be_read_back_are_an_error_of_every_pass() {
+    let lines: Vec<Line> = (0..100).map(|n| (n, 0, [1, 0, 0, 0])).collect();
+    let spec = Trace { path: "log.csv".into(), ..Trace::default() };
+    let recorded = read(&lines, &spec, &tiny(10, 20, 0)).unwrap();
+    recorded.packed.runs.file.as_ref().unwrap().0.set_len(50).unwrap();
+    let error = recorded.pass(Meter::Requests).next(&mut Columns::default()).unwrap_err().to_string();
+    assert!(error.starts_with("log.csv: the temporary file in "), "{error}");
+    assert!(error.contains(" with its rows cannot be read back ("), "{error}");
 }
