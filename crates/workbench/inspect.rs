@@ -23,6 +23,7 @@ pub fn inspect(args: &InspectArgs) -> Result<(), Problem> {
     }
     let file = crate::progress::load(&trace)?;
     let found = inspect::inspect(&file, &windows, args.top);
+    let found = found.map_err(|message| Problem::input(format!("error: {message}")))?;
     let mut made = String::new();
     if let Some(folder) = &args.out {
         let failed = |error: &dyn std::fmt::Display| Problem::input(format!("error: {}: {error}", folder.display()));
@@ -63,7 +64,7 @@ fn fits(target: &Path) -> Result<(), Problem> {
 /// Writes the requests in the workbench's own form, under another name until they are complete.
 fn convert(file: &Loaded, target: &Path) -> Result<String, Problem> {
     let failed = |error: io::Error| Problem::input(format!("error: --convert {}: {error}", target.display()));
-    let mut source = file.source();
+    let mut source = file.source().map_err(|error| failed(io::Error::other(error)))?;
     let mut partial = target.as_os_str().to_owned();
     partial.push(".partial");
     let written = (|| {

@@ -7,7 +7,7 @@ use crate::text::{each, one};
 use crate::trace_args;
 use limiters::{Meter, Nanos, Rate};
 use replay::diagnose::valid_values;
-use replay::inspect::Loaded;
+use replay::inspect::{Loaded, Metered};
 use replay::scenario::words;
 use replay::servers::{self, Scope, Setting};
 use replay::size::frontier::{self, FrontierRow, Sides};
@@ -19,7 +19,7 @@ use serde_json::json;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use traffic::spec::Trace;
-use traffic::{Note, NoteKind};
+use traffic::{Note, NoteKind, TrafficError};
 
 /// Everything that was found.
 pub struct Found<'a> {
@@ -29,8 +29,6 @@ pub struct Found<'a> {
     pub meter: Meter,
     /// What it asks for.
     pub demand: &'a Demand,
-    /// Whose limit it is.
-    pub scope: Scope,
     /// What was asked of the plan.
     pub ask: &'a Ask<'a>,
     /// All candidates.
@@ -41,6 +39,9 @@ pub struct Found<'a> {
     pub losses: Option<Losses>,
     /// Where the crowd of keys ends, at the proposal's rate or window.
     pub crowd: Option<Crowd>,
+    /// The proposal for servers that limit requests by buckets, and what each would have refused as it stands, which may be
+    /// one limit for all keys, where it can be run here.
+    pub pasted: Vec<(servers::Pasted, Option<Refused>)>,
     /// Saved against lost, with the recommended row.
     pub frontier: Option<(Vec<FrontierRow>, Option<FrontierRow>)>,
 }
@@ -93,12 +94,14 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
     // What a server's setting counts, whatever is sized.
     let counted = Demand::of(&file, Meter::Requests, per_key).map_err(failed)?;
     let prices = match spend {
-        Some(_) => file.amounts(Meter::Spend).map_err(|message| failed(format!("--spend-at-most: {message}")))?,
-        None => Vec::new(),
+        Some(_) => {
+            Some(Metered::of(&file, Meter::Spend).map_err(|message| failed(format!("--spend-at-most: {message}")))?)
+        }
+        None => None,
     };
     let ask = Ask {
         given: match sized.family {
-            Family::Bucket if wanted.is_empty() => rates(&demand),
+            Family::Bucket if wanted.is_empty() => rates(&demand).map_err(unread)?,
             Family::Bucket => wanted,
             Family::Window => lengths(windows, &file),
         },
@@ -107,32 +110,37 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
         holdout,
         peak,
         backend,
-        spend: spend.map(|(most, window)| (most, window, &prices[..])),
+        spend: spend.zip(prices.as_ref()).map(|((most, window), prices)| (most, window, prices)),
         keys_at,
     };
-    let known = ask.given.first().and_then(|&one| keys::needs(&demand, &ask.sized, one));
+    let needs = |given: Given| keys::needs(&demand, &ask.sized, given).map_err(unread);
+    let known = ask.given.first().map(|&one| needs(one)).transpose()?.flatten();
     if keys_at.is_some() && known.is_none() {
         let which = "buckets, sliding-window-log and fixed-window say what a single key needs";
         return Err(failed(format!("--keys-at: {which}, {} does not", args.algorithm)));
     }
-    let sides = sides(args, &file, &demand)?;
-    let plan = plan(&demand, &ask);
+    let sides = sides(args, &file)?;
+    let plan = plan(&demand, &ask).map_err(unread)?;
     let chosen = plan.chosen.map(|index| &plan.candidates[index]);
     let tried = sides.map(|(rogue, legit, worth, unit)| {
         let rows = frontier::frontier(
             &demand,
             &ask.sized,
             &ask.given,
-            &Sides { rogue: &rogue, legit: &legit, worth: &worth, unit },
+            &Sides { rogue: &rogue, legit: &legit, worth: worth.as_ref(), unit },
         );
+        let rows = rows.map_err(unread)?;
         let best = frontier::recommended(&rows, if blocked.0 == 0 { (0, 1) } else { blocked }).cloned();
-        (rows, best)
+        Ok((rows, best))
     });
+    let tried = tried.transpose()?;
+    let crowd = chosen.filter(|_| per_key).map(|one| needs(one.given)).transpose()?.flatten();
+    let scope = Scope::of(&trace, file.format, per_key);
     let found = Found {
-        losses: chosen.and_then(|one| losses(&demand, &ask, one)),
-        crowd: chosen.filter(|_| per_key).and_then(|one| keys::crowd(&keys::needs(&demand, &ask.sized, one.given)?)),
+        pasted: chosen.map(|one| pasted(&demand, &ask, meter, &scope, one)).transpose()?.unwrap_or_default(),
+        losses: chosen.map(|one| losses(&demand, &ask, one)).transpose()?.flatten(),
+        crowd: crowd.and_then(|needs| keys::crowd(&needs)),
         today: settings.into_iter().map(|setting| today(&counted, setting)).collect::<Result<_, _>>()?,
-        scope: Scope::of(&trace, file.format, per_key),
         file: &file,
         meter,
         demand: &demand,
@@ -167,11 +175,10 @@ fn meter(text: &str) -> Result<Meter, String> {
 
 /// What is doubtful about traffic that has no rate.
 fn no_rate(file: &Loaded) -> Option<Note> {
-    let at = &file.requests.at;
-    let what = match at.len() {
+    let what = match file.rows() {
         0 => return None,
         1 => "the file holds a single request".to_owned(),
-        all if at[0] == at[all - 1] => format!("all {all} requests come at the same time"),
+        all if file.resolution == 0 => format!("all {all} requests come at the same time"),
         _ => return None,
     };
     let text = format!(
@@ -205,17 +212,19 @@ fn lengths(asked: Vec<Nanos>, file: &Loaded) -> Vec<Given> {
     windows.into_iter().map(|window| Given { limit: 1, window }).collect()
 }
 
-type SidesOwned = (Vec<bool>, Vec<bool>, Vec<u64>, &'static str);
+type SidesOwned = (Vec<bool>, Vec<bool>, Option<Metered>, &'static str);
 
-fn sides(args: &SizeArgs, file: &Loaded, demand: &Demand) -> Result<Option<SidesOwned>, Problem> {
+fn sides(args: &SizeArgs, file: &Loaded) -> Result<Option<SidesOwned>, Problem> {
     if args.rogue.is_empty() {
         return Ok(None);
     }
     let marked = |flag: &str, wanted: &[String]| {
-        let mut marks = vec![false; file.names.len()];
+        let mut marks = vec![false; file.keys()];
         for name in wanted {
-            let at = file.names.iter().position(|known| known == name).ok_or_else(|| {
-                let near = replay::diagnose::nearest(name, file.names.iter().map(String::as_str));
+            let names = || (0..file.keys() as u64).map(|key| file.key_name(key));
+            let at = names().position(|known| known == *name).ok_or_else(|| {
+                let names: Vec<String> = names().collect();
+                let near = replay::diagnose::nearest(name, names.iter().map(String::as_str));
                 let near = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
                 Problem::input(format!("error: {flag} {name}: no key of {} is called so{near}", file.path))
             })?;
@@ -226,7 +235,7 @@ fn sides(args: &SizeArgs, file: &Loaded, demand: &Demand) -> Result<Option<Sides
     let rogue = marked("--rogue", &args.rogue)?;
     let mut legit = marked("--legit", &args.legit)?;
     if let Some(both) = (0..rogue.len()).find(|&key| rogue[key] && legit[key]) {
-        return Err(Problem::input(format!("error: --legit {}: the key is rogue too", file.names[both])));
+        return Err(Problem::input(format!("error: --legit {}: the key is rogue too", file.key_name(both as u64))));
     }
     if args.legit.is_empty() {
         legit = rogue.iter().map(|rogue| !rogue).collect();
@@ -234,21 +243,49 @@ fn sides(args: &SizeArgs, file: &Loaded, demand: &Demand) -> Result<Option<Sides
     let (meter, unit) = match file.has {
         (_, true) => (Meter::Spend, "micro-dollars"),
         (true, false) => (Meter::Tokens, "tokens"),
-        _ => return Ok(Some((rogue, legit, demand.cost.clone(), "permits"))),
+        _ => return Ok(Some((rogue, legit, None, "permits"))),
     };
-    let worth = file.amounts(meter).map_err(|message| Problem::input(format!("error: {message}")))?;
-    Ok(Some((rogue, legit, worth, unit)))
+    let worth = Metered::of(file, meter).map_err(|message| Problem::input(format!("error: {message}")))?;
+    Ok(Some((rogue, legit, Some(worth), unit)))
 }
 
 fn today(demand: &Demand, setting: Setting) -> Result<Today, Problem> {
     let rule = setting.rule().map_err(|error| Problem::input(format!("error: {}: {error}", setting.label)))?;
-    Ok(Today { refused: demand.refused(rule.as_ref()), losses: keys::losses(demand, rule.as_ref()), setting })
+    let refused = demand.refused(rule.as_ref()).map_err(unread)?;
+    Ok(Today { refused, losses: keys::losses(demand, rule.as_ref()).map_err(unread)?, setting })
 }
 
-fn losses(demand: &Demand, ask: &Ask<'_>, chosen: &Candidate) -> Option<Losses> {
-    let value = if chosen.refused.requests > 0 { Some(chosen.value) } else { chosen.at[chosen.at.len() - 1] }?;
-    let rule = chosen.given.rule(&ask.sized, value)?;
-    Some(Losses { value, keys: keys::losses(demand, rule.as_ref()) })
+/// What is said when the rows cannot be read back.
+fn unread(error: TrafficError) -> Problem {
+    Problem::input(format!("error: {error}"))
+}
+
+fn losses(demand: &Demand, ask: &Ask<'_>, chosen: &Candidate) -> Result<Option<Losses>, Problem> {
+    let value = if chosen.refused.requests > 0 { Some(chosen.value) } else { chosen.at[chosen.at.len() - 1] };
+    let rule = value.and_then(|value| Some((value, chosen.given.rule(&ask.sized, value)?)));
+    let Some((value, rule)) = rule else { return Ok(None) };
+    Ok(Some(Losses { value, keys: keys::losses(demand, rule.as_ref()).map_err(unread)? }))
+}
+
+/// The proposal for servers that limit requests by buckets, with what each refuses.
+fn pasted(
+    demand: &Demand,
+    ask: &Ask<'_>,
+    meter: Meter,
+    scope: &Scope,
+    chosen: &Candidate,
+) -> Result<Vec<(servers::Pasted, Option<Refused>)>, Problem> {
+    let plain = replay::size::UNITS.iter().any(|(unit, _)| *unit == chosen.given.window);
+    if ask.sized.family != Family::Bucket || !plain || meter != Meter::Requests {
+        return Ok(Vec::new());
+    }
+    let all = servers::paste(chosen.given.limit, chosen.given.window, chosen.value, scope).into_iter().map(|one| {
+        let rule = servers::read(&one.setting).ok().and_then(|setting| setting.rule().ok());
+        let own = Demand { per_key: one.keyed, ..demand.clone() };
+        let refused = rule.map(|rule| own.refused(rule.as_ref())).transpose().map_err(unread)?;
+        Ok((one, refused))
+    });
+    all.collect()
 }
 
 impl Found<'_> {
@@ -307,7 +344,7 @@ fn writable(target: &Path, trace: &Trace) -> Result<(), Problem> {
 
 fn scenario_of(found: &Found<'_>, trace: &Trace, target: &Path, chosen: &Candidate) -> Result<String, Problem> {
     let mut analysis = size_text::reasons(found, chosen);
-    for pasted in found.pasted(chosen) {
+    for (pasted, _) in &found.pasted {
         analysis.push_str(&format!(
             "\n\n{}:\n\n    {}\n\n{}",
             pasted.server,
@@ -349,31 +386,10 @@ fn seen_from(file: &Path, from: &Path) -> Result<PathBuf, Problem> {
 }
 
 impl Found<'_> {
-    /// The proposal for servers that limit requests by buckets.
-    pub fn pasted(&self, chosen: &Candidate) -> Vec<servers::Pasted> {
-        let plain = replay::size::UNITS.iter().any(|(unit, _)| *unit == chosen.given.window);
-        match self.ask.sized.family {
-            Family::Bucket if plain && self.meter == Meter::Requests => {
-                servers::paste(chosen.given.limit, chosen.given.window, chosen.value, &self.scope)
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// What a pasted setting would have refused as it stands, which may be one limit for all keys; `None` where it cannot be run
-    /// here.
-    pub fn refused_by(&self, pasted: &servers::Pasted) -> Option<Refused> {
-        let rule = servers::read(&pasted.setting).ok()?.rule().ok()?;
-        match pasted.keyed == self.demand.per_key {
-            true => Some(self.demand.refused(rule.as_ref())),
-            false => Some(Demand { per_key: pasted.keyed, ..self.demand.clone() }.refused(rule.as_ref())),
-        }
-    }
-
     /// The most that the proposal ever lets through in a window, where that is proven.
     pub fn bound(&self, chosen: &Candidate, window: Nanos) -> Option<u128> {
-        let largest = self.demand.cost.iter().copied().max().unwrap_or(1);
-        chosen.given.rule(&self.ask.sized, chosen.value)?.envelope(window.saturating_sub(1), largest)
+        let rule = chosen.given.rule(&self.ask.sized, chosen.value)?;
+        rule.envelope(window.saturating_sub(1), self.demand.largest())
     }
 }
 
@@ -381,7 +397,7 @@ fn json_of(found: &Found<'_>) -> serde_json::Value {
     let rows = found.plan.rows(found.demand, found.ask, found.meter.name());
     let loss = |loss: &Loss| {
         json!({
-            "key": found.file.names[loss.key as usize], "requests": loss.requests, "refused": loss.refused,
+            "key": found.file.key_name(loss.key), "requests": loss.requests, "refused": loss.refused,
         })
     };
     let today = found.today.iter().map(|today| {
@@ -394,11 +410,10 @@ fn json_of(found: &Found<'_>) -> serde_json::Value {
             "most_affected": today.losses.iter().take(10).map(loss).collect::<Vec<_>>(),
         })
     });
-    let pasted = found.chosen().map(|one| found.pasted(one)).unwrap_or_default();
-    let pasted = pasted.iter().map(|one| {
+    let pasted = found.pasted.iter().map(|(one, refused)| {
         json!({
             "server": one.server, "text": one.text, "setting": one.setting, "really": one.really,
-            "per_key": one.keyed, "refused": found.refused_by(one).map(|refused| refused.requests),
+            "per_key": one.keyed, "refused": refused.map(|refused| refused.requests),
         })
     });
     json!({

@@ -21,9 +21,7 @@ pub fn text(found: &Found<'_>) -> String {
     if let Some((rows, best)) = &found.frontier {
         text.push_str(&frontier(found, rows, best.as_ref()));
     }
-    if let Some(chosen) = found.chosen() {
-        text.push_str(&paste(found, chosen));
-    }
+    text.push_str(&paste(found));
     for note in &found.file.notes {
         let _ = write!(text, "\n{}: {}", replay::rows::kind(note.kind), note.text);
     }
@@ -35,7 +33,7 @@ pub fn text(found: &Found<'_>) -> String {
 
 fn head(found: &Found<'_>) -> String {
     let (file, demand) = (found.file, found.demand);
-    let keys = match file.names.len() {
+    let keys = match file.keys() {
         1 => "1 key".to_owned(),
         many => format!("{} keys", count(many as u64)),
     };
@@ -119,7 +117,7 @@ fn curve(found: &Found<'_>) -> String {
     if other {
         heads.push(asked.clone());
     }
-    if found.file.names.len() > 1 {
+    if found.file.keys() > 1 {
         heads.push("keys touched".to_owned());
     }
     let fitted = ask.holdout.0 > 0;
@@ -134,7 +132,7 @@ fn curve(found: &Found<'_>) -> String {
         if other {
             cells.push(value(found, one.value));
         }
-        if found.file.names.len() > 1 {
+        if found.file.keys() > 1 {
             cells.push(count(one.touched));
         }
         if fitted {
@@ -210,7 +208,7 @@ pub fn reasons(found: &Found<'_>, chosen: &Candidate) -> String {
             count(all),
             percent(refused as f64 / all as f64),
             count(chosen.touched),
-            count(found.file.names.len() as u64)
+            count(found.file.keys() as u64)
         ),
     }];
     if refused == 0 && chosen.value == 1 {
@@ -266,7 +264,7 @@ pub fn reasons(found: &Found<'_>, chosen: &Candidate) -> String {
 
 /// The keys that feel it, and where the crowd ends.
 fn who(found: &Found<'_>) -> String {
-    if found.file.names.len() < 2 {
+    if found.file.keys() < 2 {
         return String::new();
     }
     let mut text = String::new();
@@ -299,7 +297,7 @@ fn most_affected(found: &Found<'_>, losses: &[replay::size::keys::Loss]) -> Stri
     let mut table = Table::new(&["most affected", "requests", "refused", "of its own"]);
     for loss in losses.iter().take(10) {
         table.row([
-            found.file.names[loss.key as usize].clone(),
+            found.file.key_name(loss.key),
             count(loss.requests),
             count(loss.refused),
             percent(loss.refused as f64 / loss.requests as f64),
@@ -327,9 +325,9 @@ fn today(found: &Found<'_>) -> String {
             count(all),
             percent(today.refused.requests as f64 / all as f64),
             count(today.losses.len() as u64),
-            count(found.file.names.len() as u64)
+            count(found.file.keys() as u64)
         );
-        if found.file.names.len() > 1 {
+        if found.file.keys() > 1 {
             text.push_str(&most_affected(found, &today.losses));
         }
     }
@@ -388,11 +386,11 @@ fn frontier(found: &Found<'_>, rows: &[FrontierRow], best: Option<&FrontierRow>)
     text
 }
 
-fn paste(found: &Found<'_>, chosen: &Candidate) -> String {
+fn paste(found: &Found<'_>) -> String {
     let mut text = String::new();
-    for one in found.pasted(chosen) {
+    for (one, refused) in &found.pasted {
         let what = if one.keyed == found.demand.per_key { "it" } else { "that one bucket" };
-        let refused = found.refused_by(&one).map_or_else(String::new, |refused| {
+        let refused = refused.map_or_else(String::new, |refused| {
             format!(" On this traffic {what} refuses {} requests.", count(refused.requests))
         });
         let really = wrapped(&format!("{}{refused}", one.really), "  ");

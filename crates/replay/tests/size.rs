@@ -21,7 +21,7 @@ fn requests(name: &str, per_key: bool) -> Demand {
 
 fn refused(demand: &Demand, name: &str, given: Given, value: u64) -> u64 {
     let rule = given.rule(&Sizable::named(name).unwrap(), value).unwrap();
-    demand.refused(rule.as_ref()).requests
+    demand.refused(rule.as_ref()).unwrap().requests
 }
 
 /// Random traffic of a few keys; gaps that meet the edges of windows and the steps of rates.
@@ -37,7 +37,7 @@ fn traffic(costs: std::ops::Range<u64>) -> impl Strategy<Value = Demand> {
             })
             .collect();
         let key = requests.iter().map(|(_, key, _)| *key).collect();
-        Demand { at, key, cost: requests.iter().map(|(.., cost)| *cost).collect(), keys: 3, per_key }
+        Demand::new(at, key, requests.iter().map(|(.., cost)| *cost).collect(), 3, per_key)
     })
 }
 
@@ -51,9 +51,9 @@ proptest! {
         let rate = Rate::new(given.limit, given.window).unwrap();
         for name in BUCKETS {
             let tried = (1..).find(|&capacity| refused(&demand, name, given, capacity) == 0).unwrap();
-            prop_assert_eq!(sigma(&demand, rate), tried, "{}", name);
+            prop_assert_eq!(sigma(&demand, rate).unwrap(), tried, "{}", name);
         }
-        prop_assert_eq!(sigmas(&demand, rate).into_iter().max().unwrap_or(0).max(1), sigma(&demand, rate));
+        prop_assert_eq!(sigmas(&demand, rate).unwrap().into_iter().max().unwrap_or(0).max(1), sigma(&demand, rate).unwrap());
     }
 
     #[test]
@@ -65,7 +65,7 @@ proptest! {
             }
             let given = if WINDOWS.contains(name) { Given { window: given.window * 10, ..given } } else { given };
             let keeps = |value: &u64| within(refused(&demand, name, given, *value), demand.len(), (percent, 100));
-            prop_assert_eq!(least(&demand, &sized, given, (percent, 100)), (1..).find(keeps), "{}", name);
+            prop_assert_eq!(least(&demand, &sized, given, (percent, 100)).unwrap(), (1..).find(keeps), "{}", name);
         }
     }
 
@@ -74,7 +74,7 @@ proptest! {
         for name in BUCKETS.iter().chain(&WINDOWS).chain(&["token-bucket-interval"]) {
             let given = if WINDOWS.contains(name) { Given { window: given.window * 10, ..given } } else { given };
             let first = (1..).find(|&value| refused(&demand, name, given, value) == 0);
-            prop_assert_eq!(least(&demand, &Sizable::named(name).unwrap(), given, (0, 1)), first, "{}", name);
+            prop_assert_eq!(least(&demand, &Sizable::named(name).unwrap(), given, (0, 1)).unwrap(), first, "{}", name);
         }
     }
 
@@ -95,7 +95,7 @@ proptest! {
         for name in BUCKETS.iter().chain(&WINDOWS) {
             let given = if WINDOWS.contains(name) { Given { window: given.window * 10, ..given } } else { given };
             let keeps = |value: u64| within(refused(&demand, name, given, value), demand.len(), (percent, 100));
-            let found = least(&demand, &Sizable::named(name).unwrap(), given, (percent, 100)).unwrap();
+            let found = least(&demand, &Sizable::named(name).unwrap(), given, (percent, 100)).unwrap().unwrap();
             prop_assert!(keeps(found) && (found == 1 || !keeps(found - 1)), "{}: {}", name, found);
         }
     }
@@ -103,7 +103,8 @@ proptest! {
 
 fn one_key(requests: &[(Nanos, u64)]) -> Demand {
     let (at, cost): (Vec<Nanos>, Vec<u64>) = requests.iter().copied().unzip();
-    Demand { key: vec![0; at.len()], at, cost, keys: 1, per_key: false }
+    let key = vec![0; at.len()];
+    Demand::new(at, key, cost, 1, false)
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn sigma_of_recorded_traffic_refuses_nobody_and_one_permit_less_somebody() {
     ] {
         let demand = requests(name, per_key);
         for &(limit, window) in rates {
-            let capacity = sigma(&demand, Rate::new(limit, window).unwrap());
+            let capacity = sigma(&demand, Rate::new(limit, window).unwrap()).unwrap();
             for algorithm in BUCKETS {
                 let given = Given { limit, window };
                 assert_eq!(refused(&demand, algorithm, given, capacity), 0, "{name} {algorithm} {limit}");
@@ -164,7 +165,7 @@ fn sigma_of_recorded_traffic_refuses_nobody_and_one_permit_less_somebody() {
 fn the_least_limits_of_windows_are_the_busiest_ones() {
     let demand = requests("AzureLLMInferenceTrace_code.csv", false);
     let minute = Given { limit: 1, window: 60 * SECOND };
-    let limit = |name: &str| least(&demand, &Sizable::named(name).unwrap(), minute, (0, 1)).unwrap();
+    let limit = |name: &str| least(&demand, &Sizable::named(name).unwrap(), minute, (0, 1)).unwrap().unwrap();
     assert_eq!((limit("sliding-window-log"), limit("fixed-window")), (723, 585));
     for name in WINDOWS {
         let limit = limit(name);
@@ -176,10 +177,10 @@ fn the_least_limits_of_windows_are_the_busiest_ones() {
 #[test]
 fn half_of_the_conversations_does_not_tell_what_all_need() {
     let demand = requests("AzureLLMInferenceTrace_conv.csv.gz", false);
-    let (first, last) = (demand.at[0], demand.at[demand.len() - 1]);
-    let half = demand.until(first + (last - first) / 2);
+    let (first, last) = demand.asked.ends().unwrap();
+    let half = demand.until(first + (last - first) / 2).unwrap();
     let rate = Rate::new(6, SECOND).unwrap();
-    assert_eq!((sigma(&half, rate), sigma(&demand, rate)), (492, 1_163));
+    assert_eq!((sigma(&half, rate).unwrap(), sigma(&demand, rate).unwrap()), (492, 1_163));
 }
 
 #[test]
@@ -187,9 +188,10 @@ fn a_bucket_pasted_into_nginx_and_read_back_decides_alike() {
     let demand = requests("AzureLLMInferenceTrace_code.csv", false);
     for pasted in replay::servers::paste(3, SECOND, 40, &replay::servers::Scope::default()) {
         let setting = replay::servers::read(&pasted.setting).unwrap();
-        let count = demand.refused(setting.rule().unwrap().as_ref()).requests;
+        let count = demand.refused(setting.rule().unwrap().as_ref()).unwrap().requests;
         let asked = Settings::new(Quota { limit: 3, window: SECOND, burst: 40 });
-        let bucket = demand.refused((algorithm("token-bucket").unwrap().build)(&asked).unwrap().as_ref()).requests;
+        let bucket =
+            demand.refused((algorithm("token-bucket").unwrap().build)(&asked).unwrap().as_ref()).unwrap().requests;
         // nginx loses fractions of a thousandth, governor's interval is a nanosecond short.
         assert!(count.abs_diff(bucket) <= 40, "{}: {count} {bucket}", pasted.setting);
         assert!(count >= bucket || pasted.server == "governor", "{}", pasted.setting);
@@ -197,8 +199,12 @@ fn a_bucket_pasted_into_nginx_and_read_back_decides_alike() {
     let same = |text: &str, again: &str| {
         let mut all = [Vec::new(), Vec::new()];
         for (text, out) in [text, again].iter().zip(&mut all) {
-            demand
-                .replay(replay::servers::read(text).unwrap().rule().unwrap().as_ref(), |_, outcome| out.push(outcome));
+            let rule = replay::servers::read(text).unwrap().rule().unwrap();
+            let hear = |_, outcome| {
+                out.push(outcome);
+                Ok(())
+            };
+            demand.replay(rule.as_ref(), hear).unwrap();
         }
         all[0] == all[1]
     };

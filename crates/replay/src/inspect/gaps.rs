@@ -1,7 +1,10 @@
 //! Times between one request and the next.
 
+use super::metered::Metered;
+use super::quantile::{Counts, quantiles};
 use limiters::Nanos;
 use serde::{Deserialize, Serialize};
+use traffic::TrafficError;
 
 /// `gaps.csv`: how many gaps are at most so long, beside what requests that come independently at the same mean rate
 /// would show.
@@ -49,74 +52,126 @@ pub struct Gaps {
 /// Points of the distribution for each factor of ten.
 const PER_DECADE: usize = 12;
 
+/// What one way through all gaps tells.
+#[derive(Default)]
+struct Sums {
+    count: u64,
+    zero: u64,
+    /// Of all gaps; it fits, as does the sum of squares in 128 bits, since gaps add up to no more than 2⁶⁴.
+    sum: u64,
+    squares: u128,
+    /// The least that is not 0.
+    least: Nanos,
+    most: Nanos,
+}
+
 impl Gaps {
-    /// Of times in order.
-    pub fn of(times: &[Nanos]) -> Gaps {
-        let mut gaps: Vec<Nanos> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        if gaps.is_empty() {
-            return Gaps::default();
+    /// Of requests in time order. Goes through them three times, as a rule, and holds none of them.
+    ///
+    /// # Errors
+    /// When they cannot be read back.
+    pub fn of(requests: &Metered) -> Result<Gaps, TrafficError> {
+        let (mut sums, mut counts) = (Sums { least: Nanos::MAX, ..Sums::default() }, Counts::new());
+        each(requests, |gaps| {
+            for &gap in gaps {
+                sums.add(gap);
+                counts.add(gap);
+            }
+        })?;
+        let Sums { count, zero, sum, squares, most, .. } = sums;
+        if count == 0 {
+            return Ok(Gaps::default());
         }
-        gaps.sort_unstable();
-        let count = gaps.len();
-        let sum: u128 = gaps.iter().map(|&gap| u128::from(gap)).sum();
-        let squares: f64 = gaps.iter().map(|&gap| gap as f64 * gap as f64).sum();
+        let ranks = [10, 100, 500, 900, 990].map(|permille| rank(count, permille));
+        let found = quantiles(&counts, &ranks, |see| each(requests, see))?;
+        let [p1_ns, p10_ns, p50_ns, p90_ns, p99_ns] = found[..] else { unreachable!("as many as ranks") };
         let mean = sum as f64 / count as f64;
         // In floating point: the integers are exact, the ratio is for reading.
         let variation = (count > 1 && sum > 0)
-            .then(|| crate::rows::six_decimals((squares / count as f64 - mean * mean).max(0.0).sqrt() / mean));
-        let at = |permille: usize| gaps[(count * permille).div_ceil(1000).max(1) - 1];
-        Gaps {
-            count: count as u64,
-            zero: gaps.partition_point(|&gap| gap == 0) as u64,
-            mean_ns: (sum / count as u128) as Nanos,
-            p1_ns: at(10),
-            p10_ns: at(100),
-            p50_ns: at(500),
-            p90_ns: at(900),
-            p99_ns: at(990),
-            max_ns: gaps[count - 1],
-            variation,
-            rows: rows(&gaps, mean),
-        }
+            .then(|| crate::rows::six_decimals((squares as f64 / count as f64 - mean * mean).max(0.0).sqrt() / mean));
+        let mean_ns = sum / count;
+        let rows = rows(requests, &sums, mean)?;
+        Ok(Gaps { count, zero, mean_ns, p1_ns, p10_ns, p50_ns, p90_ns, p99_ns, max_ns: most, variation, rows })
     }
 }
 
-fn rows(gaps: &[Nanos], mean: f64) -> Vec<GapRow> {
-    let (Some(&least), Some(&most)) = (gaps.iter().find(|gap| **gap > 0), gaps.last()) else { return Vec::new() };
+/// The rank, from 0, of the smallest gap that so many thousandths of `count` do not exceed.
+fn rank(count: u64, permille: u64) -> u64 {
+    let rank = (u128::from(count) * u128::from(permille)).div_ceil(1000).max(1) - 1;
+    // At most count, since permille is at most a thousand.
+    rank as u64
+}
+
+impl Sums {
+    fn add(&mut self, gap: Nanos) {
+        self.count += 1;
+        self.zero += u64::from(gap == 0);
+        self.sum += gap;
+        self.squares += u128::from(gap) * u128::from(gap);
+        self.least = if gap > 0 { self.least.min(gap) } else { self.least };
+        self.most = self.most.max(gap);
+    }
+}
+
+/// Shows all gaps, some thousand at a time.
+fn each(requests: &Metered, mut see: impl FnMut(&[Nanos])) -> Result<(), TrafficError> {
+    let (mut previous, mut gaps) = (None, Vec::new());
+    requests.each(|block| {
+        gaps.clear();
+        gaps.extend(previous.zip(block.at.first()).map(|(previous, at)| at - previous));
+        gaps.extend(block.at.windows(2).map(|pair| pair[1] - pair[0]));
+        previous = block.at.last().copied();
+        see(&gaps);
+    })
+}
+
+fn rows(requests: &Metered, sums: &Sums, mean: f64) -> Result<Vec<GapRow>, TrafficError> {
+    if sums.most == 0 {
+        return Ok(Vec::new());
+    }
     let step = 10f64.powf(1.0 / PER_DECADE as f64);
     let mut lengths = vec![];
-    let mut length = least as f64;
-    while (length as Nanos) < most {
+    let mut length = sums.least as f64;
+    while (length as Nanos) < sums.most {
         lengths.push(length as Nanos);
         length *= step;
     }
-    lengths.push(most);
+    lengths.push(sums.most);
     lengths.dedup();
-    let row = |gap_ns: Nanos| {
-        let below = gaps.partition_point(|&gap| gap <= gap_ns) as u64;
+    // Those no longer than the length at their place, and longer than the one before it.
+    let mut counts = vec![0u64; lengths.len()];
+    each(requests, |gaps| gaps.iter().for_each(|gap| counts[lengths.partition_point(|length| length < gap)] += 1))?;
+    let mut below = 0;
+    let row = |(gap_ns, count): (Nanos, u64)| {
+        below += count;
         GapRow {
             gap_ns,
             gaps: below,
-            share: crate::rows::ratio(below, gaps.len() as u64).unwrap_or(0.0),
+            share: crate::rows::ratio(below, sums.count).unwrap_or(0.0),
             poisson_share: crate::rows::six_decimals(1.0 - (-(gap_ns as f64) / mean).exp()),
         }
     };
-    lengths.into_iter().map(row).collect()
+    Ok(lengths.into_iter().zip(counts).map(row).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn gaps(times: &[Nanos]) -> Gaps {
+        let (key, amount) = (vec![0; times.len()], vec![1; times.len()]);
+        Gaps::of(&Metered::new(traffic::traces::Columns { at: times.to_vec(), key, amount }, 1)).unwrap()
+    }
+
     #[test]
     fn quantiles_are_gaps_that_were_seen() {
-        let gaps = Gaps::of(&[0, 0, 10, 30, 130]);
-        assert_eq!((gaps.count, gaps.zero, gaps.mean_ns), (4, 1, 32));
-        assert_eq!((gaps.p1_ns, gaps.p50_ns, gaps.p90_ns, gaps.max_ns), (0, 10, 100, 100));
-        assert_eq!(gaps.rows.last().map(|row| (row.gap_ns, row.gaps, row.share)), Some((100, 4, 1.0)));
-        assert!(gaps.rows.is_sorted_by_key(|row| row.gaps));
-        assert_eq!(gaps.rows[0].gaps, 2);
-        assert_eq!(Gaps::of(&[0, 5, 10]).variation, Some(0.0));
-        assert_eq!((Gaps::of(&[7]).count, Gaps::of(&[7, 7]).rows.len()), (0, 0));
+        let found = gaps(&[0, 0, 10, 30, 130]);
+        assert_eq!((found.count, found.zero, found.mean_ns), (4, 1, 32));
+        assert_eq!((found.p1_ns, found.p50_ns, found.p90_ns, found.max_ns), (0, 10, 100, 100));
+        assert_eq!(found.rows.last().map(|row| (row.gap_ns, row.gaps, row.share)), Some((100, 4, 1.0)));
+        assert!(found.rows.is_sorted_by_key(|row| row.gaps));
+        assert_eq!(found.rows[0].gaps, 2);
+        assert_eq!(gaps(&[0, 5, 10]).variation, Some(0.0));
+        assert_eq!((gaps(&[7]).count, gaps(&[7, 7]).rows.len()), (0, 0));
     }
 }

@@ -3,13 +3,22 @@
 mod busiest;
 mod gaps;
 mod load;
+mod metered;
+mod quantile;
+mod slide;
 
-pub use busiest::{Busiest, aligned, sliding};
+pub use busiest::{Busiest, aligned_each, sliding, sliding_each};
 pub use gaps::{GapRow, Gaps};
 pub use load::{Loaded, load};
+pub use metered::{Block, Metered, Requests, Row};
+pub use slide::{Slid, slide, slide_over};
 
+use busiest::{Aligned, Sliding};
 use limiters::{Meter, Nanos};
+use rayon::prelude::*;
 use serde::Serialize;
+use std::cmp::Reverse;
+use traffic::TrafficError;
 use traffic::traces::Clock;
 
 /// What is known of a recorded file.
@@ -103,23 +112,26 @@ pub struct Window {
     pub busiest_key: String,
 }
 
-/// Looks at a loaded file, at windows of the given lengths and at the `top` keys.
-pub fn inspect(file: &Loaded, windows: &[Nanos], top: usize) -> Inspection {
-    let by_key = ByKey::new(file);
-    let mut counts: Vec<(u64, usize)> = by_key.counts().enumerate().map(|(key, count)| (count, key)).collect();
-    counts.sort_by_key(|&(count, key)| (std::cmp::Reverse(count), key));
-    let rows = file.requests.len() as u64;
-    let top_keys = counts.iter().take(top).map(|&(requests, key)| TopKey {
-        key: file.names[key].clone(),
-        requests,
-        share: crate::rows::ratio(requests, rows).unwrap_or(0.0),
-    });
-    let amounts = file.meters().map(|meter| amount(file, &by_key, meter, windows));
-    Inspection {
+/// Looks at a loaded file, at windows of the given lengths, each at least 1, and at the `top` keys.
+///
+/// Every figure is found by going through the packed rows, so memory is 8 bytes a key for each thread, whatever the windows
+/// and the number of rows.
+///
+/// # Errors
+/// When the rows cannot be read back.
+pub fn inspect(file: &Loaded, windows: &[Nanos], top: usize) -> Result<Inspection, String> {
+    let meters: Vec<Meter> = file.meters().collect();
+    let requests = Metered::within(file, Meter::Requests, 0)?;
+    let (amounts, (top_keys, gaps)) = rayon::join(
+        || meters.par_iter().map(|meter| amount(file, *meter, windows)).collect::<Result<_, String>>(),
+        || (top_keys(file, &requests, top), Gaps::of(&requests)),
+    );
+    let words = |error: TrafficError| error.to_string();
+    Ok(Inspection {
         file: file.path.clone(),
         format: file.format,
         bytes: file.bytes,
-        rows,
+        rows: file.rows(),
         skipped: file.skipped,
         first: (file.clock == Clock::Wall).then(|| instant(file.start)),
         span_ns: file.span,
@@ -129,87 +141,66 @@ pub fn inspect(file: &Loaded, windows: &[Nanos], top: usize) -> Inspection {
         largest_backward_step_ns: file.backward.1,
         status_429: file.refused.0,
         status_503: file.refused.1,
-        keys: file.names.len() as u64,
-        top_keys: top_keys.collect(),
-        amounts: amounts.collect(),
-        gaps: Gaps::of(&file.requests.at),
+        keys: file.keys() as u64,
+        top_keys: top_keys.map_err(words)?,
+        amounts: amounts?,
+        gaps: gaps.map_err(words)?,
         notes: file
             .notes
             .iter()
             .map(|note| Said { kind: crate::rows::kind(note.kind), text: note.text.clone() })
             .collect(),
-    }
+    })
 }
 
-fn amount(file: &Loaded, by_key: &ByKey, meter: Meter, windows: &[Nanos]) -> Amount {
-    let mut scratch = Vec::new();
-    let amounts = file.requests.amounts(meter, &mut scratch);
-    let requests = || file.requests.at.iter().copied().zip(amounts.iter().copied());
-    let window = |&window_ns: &Nanos| {
-        let busiest = sliding(requests(), window_ns);
-        let one = (0..by_key.keys()).map(|key| {
-            let own = by_key.of(key).iter().map(|&index| (file.requests.at[index as usize], amounts[index as usize]));
-            (sliding(own, window_ns).amount, std::cmp::Reverse(key))
-        });
-        let (one_key, key) = one.max().map_or((0, 0), |(amount, key)| (amount, key.0));
-        Window {
-            window_ns,
-            sliding: busiest.amount,
-            sliding_from_ns: busiest.from.saturating_sub(file.start),
-            aligned: aligned(requests(), window_ns).amount,
-            one_key,
-            busiest_key: file.names.get(key).cloned().unwrap_or_default(),
+fn top_keys(file: &Loaded, requests: &Metered, top: usize) -> Result<Vec<TopKey>, TrafficError> {
+    let mut counts: Vec<(u64, u64)> = (0..file.keys() as u64).map(|key| (0, key)).collect();
+    requests.each(|block| block.key.iter().for_each(|key| counts[*key as usize].0 += 1))?;
+    counts.sort_by_key(|&(count, key)| (Reverse(count), key));
+    let share = |requests| crate::rows::ratio(requests, file.rows()).unwrap_or(0.0);
+    let named = |&(requests, key): &(u64, u64)| TopKey { key: file.key_name(key), requests, share: share(requests) };
+    Ok(counts.iter().take(top).map(named).collect())
+}
+
+fn amount(file: &Loaded, meter: Meter, windows: &[Nanos]) -> Result<Amount, String> {
+    let asked = Metered::within(file, meter, 0)?;
+    let windows = windows.par_iter().map(|&length| window(file, &asked, length)).collect::<Result<_, _>>();
+    let windows = windows.map_err(|error: TrafficError| error.to_string())?;
+    Ok(Amount { meter: meter.name(), total: asked.total(), largest: asked.largest(), windows })
+}
+
+fn window(file: &Loaded, asked: &Metered, window_ns: Nanos) -> Result<Window, TrafficError> {
+    let (mut all, mut wall) = (Sliding::default(), Aligned::default());
+    let mut own = vec![0u64; asked.keys()];
+    // The most of one key; of several keys that reach it the first.
+    let mut most = (0, Reverse(0));
+    slide_over(asked, window_ns, |slid| {
+        all.hear(slid);
+        match slid {
+            Slid::Enters(row) => {
+                wall.hear(row, window_ns);
+                let own = &mut own[row.key as usize];
+                *own = own.saturating_add(row.amount);
+            }
+            Slid::Leaves(row) => {
+                let own = &mut own[row.key as usize];
+                *own = own.saturating_sub(row.amount);
+            }
+            Slid::Stands { last, .. } => most = most.max((own[last.key as usize], Reverse(last.key))),
         }
-    };
-    Amount {
-        meter: meter.name(),
-        total: amounts.iter().fold(0, |sum, amount| sum.saturating_add(*amount)),
-        largest: amounts.iter().copied().max().unwrap_or(0),
-        windows: windows.iter().map(window).collect(),
-    }
+    })?;
+    let (one_key, Reverse(key)) = most;
+    Ok(Window {
+        window_ns,
+        sliding: all.most.amount,
+        sliding_from_ns: all.most.from.saturating_sub(file.start),
+        aligned: wall.most.amount,
+        one_key,
+        busiest_key: if file.keys() > 0 { file.key_name(key) } else { String::new() },
+    })
 }
 
 /// An instant in words, to the nanosecond where it has one.
 pub fn instant(at: Nanos) -> String {
     jiff::Timestamp::from_nanosecond(at.into()).map_or_else(|_| format!("{at} ns"), |at| at.to_string())
-}
-
-/// The requests of each key, in time order.
-pub struct ByKey {
-    /// Where each key's requests begin in `order`, and the end.
-    first: Vec<usize>,
-    order: Vec<u32>,
-}
-
-impl ByKey {
-    /// Groups the requests of a file. Files of more than 2³² requests do not fit memory before they fail here.
-    pub fn new(file: &Loaded) -> ByKey {
-        let keys = &file.requests.key;
-        let mut first = vec![0; file.names.len() + 1];
-        keys.iter().for_each(|&key| first[key as usize + 1] += 1);
-        for key in 1..first.len() {
-            first[key] += first[key - 1];
-        }
-        let (mut next, mut order) = (first.clone(), vec![0; keys.len()]);
-        for (index, &key) in keys.iter().enumerate() {
-            order[next[key as usize]] = index as u32;
-            next[key as usize] += 1;
-        }
-        ByKey { first, order }
-    }
-
-    /// How many keys there are.
-    pub fn keys(&self) -> usize {
-        self.first.len() - 1
-    }
-
-    /// The requests of `key`, by their place in the file.
-    pub fn of(&self, key: usize) -> &[u32] {
-        &self.order[self.first[key]..self.first[key + 1]]
-    }
-
-    /// How many requests each key has.
-    pub fn counts(&self) -> impl Iterator<Item = u64> + '_ {
-        self.first.windows(2).map(|pair| (pair[1] - pair[0]) as u64)
-    }
 }

@@ -2,9 +2,11 @@
 
 use super::family::{Given, Sizable};
 use super::{Demand, Share, sigma};
+use crate::inspect::Metered;
 use limiters::Rate;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use traffic::TrafficError;
 
 /// `frontier.csv`: one row for each setting that was tried.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -32,8 +34,8 @@ pub struct Sides<'a> {
     pub rogue: &'a [bool],
     /// For each key whether what it does is useful.
     pub legit: &'a [bool],
-    /// What each request is worth.
-    pub worth: &'a [u64],
+    /// The same requests with what each is worth; `None` for their permits.
+    pub worth: Option<&'a Metered>,
     /// In what.
     pub unit: &'a str,
 }
@@ -46,19 +48,26 @@ fn values(most: u64) -> impl Iterator<Item = u64> {
 }
 
 /// Tries settings from the tightest to one that refuses nobody.
-pub fn frontier(demand: &Demand, sized: &Sizable, given: &[Given], sides: &Sides<'_>) -> Vec<FrontierRow> {
-    let settings: Vec<(Given, u64)> = given
-        .iter()
-        .flat_map(|&one| {
-            let most = match sized.obeys_sigma {
-                true => Rate::new(one.limit, one.window).map_or(1, |rate| sigma(demand, rate)),
-                false => super::least(demand, sized, one, (0, 1)).unwrap_or(1),
-            };
-            values(most).map(move |value| (one, value))
-        })
-        .collect();
-    let tried = settings.into_par_iter().filter_map(|(one, value)| {
-        let rule = one.rule(sized, value)?;
+///
+/// # Errors
+/// When the requests cannot be read back.
+pub fn frontier(
+    demand: &Demand,
+    sized: &Sizable,
+    given: &[Given],
+    sides: &Sides<'_>,
+) -> Result<Vec<FrontierRow>, TrafficError> {
+    let mut settings: Vec<(Given, u64)> = Vec::new();
+    for &one in given {
+        let most = match Rate::new(one.limit, one.window).filter(|_| sized.obeys_sigma) {
+            Some(rate) => sigma(demand, rate)?,
+            None if sized.obeys_sigma => 1,
+            None => super::least(demand, sized, one, (0, 1))?.unwrap_or(1),
+        };
+        settings.extend(values(most).map(|value| (one, value)));
+    }
+    let tried = settings.into_par_iter().map(|(one, value)| {
+        let Some(rule) = one.rule(sized, value) else { return Ok(None) };
         let quota = one.quota(sized.family, value);
         let mut row = FrontierRow {
             limit: quota.limit,
@@ -67,20 +76,26 @@ pub fn frontier(demand: &Demand, sized: &Sizable, given: &[Given], sides: &Sides
             unit: sides.unit.into(),
             ..FrontierRow::default()
         };
-        demand.replay(rule.as_ref(), |index, outcome| {
-            let (key, worth) = (demand.key[index] as usize, sides.worth[index]);
+        let mut worth = sides.worth.map(Metered::pass);
+        demand.replay(rule.as_ref(), |asked, outcome| {
+            let key = asked.key as usize;
+            let worth = match &mut worth {
+                Some(worth) => worth.next_row()?.map_or(0, |row| row.amount),
+                None => asked.amount,
+            };
             let lost = if outcome.passes() { 0 } else { worth };
             if sides.rogue[key] {
                 (row.rogue, row.saved) = (row.rogue.saturating_add(worth), row.saved.saturating_add(lost));
             } else if sides.legit[key] {
                 (row.legit, row.lost) = (row.legit.saturating_add(worth), row.lost.saturating_add(lost));
             }
-        });
-        Some(row)
+            Ok(())
+        })?;
+        Ok(Some(row))
     });
-    let mut rows: Vec<FrontierRow> = tried.collect();
+    let mut rows: Vec<FrontierRow> = tried.filter_map(Result::transpose).collect::<Result<_, TrafficError>>()?;
     mark(&mut rows);
-    rows
+    Ok(rows)
 }
 
 /// Marks what nothing else beats: sorted by what is lost, each row that saves more than all before it.

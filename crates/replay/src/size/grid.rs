@@ -2,8 +2,9 @@
 
 use super::Demand;
 use super::family::Given;
-use crate::inspect::sliding;
+use crate::inspect::{Requests, Row, sliding};
 use limiters::Nanos;
+use traffic::TrafficError;
 
 const SECOND: Nanos = 1_000_000_000;
 /// Units of time in which a rate may be written.
@@ -19,21 +20,35 @@ pub fn unit_name(unit: Nanos) -> &'static str {
 
 /// Round rates from half the mean of the limiter that is asked most to the most it is asked in a second, in the smallest unit
 /// in which the first is at least 1.
-pub fn rates(demand: &Demand) -> Vec<Given> {
-    let (Some(&first), Some(&last)) = (demand.at.first(), demand.at.last()) else { return Vec::new() };
+///
+/// # Errors
+/// When the requests cannot be read back.
+pub fn rates(demand: &Demand) -> Result<Vec<Given>, TrafficError> {
+    let Some((first, last)) = demand.asked.ends() else { return Ok(Vec::new()) };
     let mut totals = vec![0u64; demand.limiters()];
-    for (index, cost) in demand.cost.iter().enumerate() {
-        let total = &mut totals[demand.limiter_of(index)];
-        *total = total.saturating_add(*cost);
-    }
+    demand.asked.each(|block| {
+        for (key, cost) in block.key.iter().zip(block.amount) {
+            let total = &mut totals[demand.limiter_of(*key)];
+            *total = total.saturating_add(*cost);
+        }
+    })?;
     let busiest = totals.iter().copied().max().unwrap_or(0);
     // A mean over less than a second says nothing that a limit could be set by.
     let span = (last - first + 1).max(SECOND);
     let mean_per = |unit: Nanos| u128::from(busiest) * u128::from(unit) / u128::from(span) / 2;
     let (unit, _) = UNITS.into_iter().find(|&(unit, _)| mean_per(unit) >= 1).unwrap_or(UNITS[3]);
     let limiter = (0..totals.len()).max_by_key(|&limiter| totals[limiter]).unwrap_or(0);
-    let own = (0..demand.len()).filter(|&index| demand.limiter_of(index) == limiter);
-    let peak = sliding(own.map(|index| (demand.at[index], demand.cost[index])), SECOND).amount;
+    let (mut ahead, mut behind) = (demand.asked.pass(), demand.asked.pass());
+    let own = |requests: &mut Requests<'_>| {
+        let of = |row: Row| demand.limiter_of(row.key) == limiter;
+        loop {
+            match requests.next_row()? {
+                Some(row) if !of(row) => {}
+                found => return Ok(found),
+            }
+        }
+    };
+    let peak = sliding(|| own(&mut ahead), || own(&mut behind), SECOND)?.amount;
     let low = mean_per(unit).max(1);
     let high = (u128::from(peak) * u128::from(unit) / u128::from(SECOND)).max(low);
     let mut limits = Vec::new();
@@ -57,7 +72,7 @@ pub fn rates(demand: &Demand) -> Vec<Given> {
     let from = limits.partition_point(|&limit| limit <= low).saturating_sub(1);
     let to = limits.partition_point(|&limit| limit < high);
     let limits = limits.into_iter().take(to + 1).skip(from);
-    limits.filter_map(|limit| Some(Given { limit: u64::try_from(limit).ok()?, window: unit })).collect()
+    Ok(limits.filter_map(|limit| Some(Given { limit: u64::try_from(limit).ok()?, window: unit })).collect())
 }
 
 /// Where a curve bends: the point farthest below the line between its ends (`above`: above it), both axes logarithmic. `None`
@@ -77,18 +92,18 @@ mod tests {
 
     fn demand(times: impl Iterator<Item = u64>) -> Demand {
         let at: Vec<Nanos> = times.collect();
-        Demand { key: vec![0; at.len()], cost: vec![1; at.len()], keys: 1, per_key: false, at }
+        Demand::new(at.clone(), vec![0; at.len()], vec![1; at.len()], 1, false)
     }
 
     #[test]
     fn rates_are_round_and_reach_from_the_mean_to_the_peak() {
         let steady = demand((0..1_000).map(|n| n * SECOND / 10));
-        let limits: Vec<u64> = rates(&steady).iter().map(|given| given.limit).collect();
+        let limits: Vec<u64> = rates(&steady).unwrap().iter().map(|given| given.limit).collect();
         assert_eq!(limits, [5, 6, 8, 10]);
         let rare = demand((0..10).map(|n| n * 600 * SECOND));
-        assert_eq!(rates(&rare)[0], Given { limit: 3, window: 3600 * SECOND });
-        assert_eq!(rates(&demand(0..0)), []);
-        let limits: Vec<u64> = rates(&demand(5..6)).iter().map(|given| given.limit).collect();
+        assert_eq!(rates(&rare).unwrap()[0], Given { limit: 3, window: 3600 * SECOND });
+        assert_eq!(rates(&demand(0..0)).unwrap(), []);
+        let limits: Vec<u64> = rates(&demand(5..6)).unwrap().iter().map(|given| given.limit).collect();
         assert_eq!(limits, [30, 40, 50, 60], "per minute: one request in the second there is");
     }
 

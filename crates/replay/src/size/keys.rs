@@ -2,8 +2,9 @@
 
 use super::family::{Given, Sizable};
 use super::{Demand, Share, sigmas};
-use crate::inspect::{aligned, sliding};
-use limiters::{AnyRule, Nanos, Rate};
+use crate::inspect::{aligned_each, sliding_each};
+use limiters::{AnyRule, Rate};
+use traffic::TrafficError;
 
 /// What a key loses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,33 +18,36 @@ pub struct Loss {
 }
 
 /// Keys that lose anything, most refused first.
-pub fn losses(demand: &Demand, rule: &dyn AnyRule) -> Vec<Loss> {
-    let mut losses: Vec<Loss> = (0..demand.keys as u64).map(|key| Loss { key, requests: 0, refused: 0 }).collect();
-    demand.replay(rule, |index, outcome| {
-        let loss = &mut losses[demand.key[index] as usize];
+///
+/// # Errors
+/// When the requests cannot be read back.
+pub fn losses(demand: &Demand, rule: &dyn AnyRule) -> Result<Vec<Loss>, TrafficError> {
+    let mut losses: Vec<Loss> = (0..demand.keys() as u64).map(|key| Loss { key, requests: 0, refused: 0 }).collect();
+    demand.replay(rule, |row, outcome| {
+        let loss = &mut losses[row.key as usize];
         loss.requests += 1;
         loss.refused += u64::from(!outcome.passes());
-    });
+        Ok(())
+    })?;
     losses.retain(|loss| loss.refused > 0);
     losses.sort_by_key(|loss| (std::cmp::Reverse(loss.refused), loss.key));
-    losses
+    Ok(losses)
 }
 
 /// The least value for each limiter at which it refuses nothing; `None` for algorithms where no formula says so.
-pub fn needs(demand: &Demand, sized: &Sizable, given: Given) -> Option<Vec<u64>> {
+///
+/// # Errors
+/// When the requests cannot be read back.
+pub fn needs(demand: &Demand, sized: &Sizable, given: Given) -> Result<Option<Vec<u64>>, TrafficError> {
     if sized.obeys_sigma {
-        return Some(sigmas(demand, Rate::new(given.limit, given.window)?));
+        return Rate::new(given.limit, given.window).map(|rate| sigmas(demand, rate)).transpose();
     }
-    let busiest: fn(&[(Nanos, u64)], Nanos) -> u64 = match sized.algorithm.name {
-        "sliding-window-log" => |own, window| sliding(own.iter().copied(), window).amount,
-        "fixed-window" => |own, window| aligned(own.iter().copied(), window).amount,
-        _ => return None,
-    };
-    let mut own = vec![Vec::new(); demand.limiters()];
-    for (index, (&at, &cost)) in demand.at.iter().zip(&demand.cost).enumerate() {
-        own[demand.limiter_of(index)].push((at, cost));
+    let limiter = |row: crate::inspect::Row| demand.limiter_of(row.key);
+    match sized.algorithm.name {
+        "sliding-window-log" => sliding_each(&demand.asked, demand.limiters(), limiter, given.window).map(Some),
+        "fixed-window" => aligned_each(&demand.asked, demand.limiters(), limiter, given.window).map(Some),
+        _ => Ok(None),
     }
-    Some(own.iter().map(|own| busiest(own, given.window)).collect())
 }
 
 /// The least value that is enough for this share of the needs; at least 1.

@@ -7,6 +7,7 @@ mod plan;
 mod scenario;
 mod search;
 mod sigma;
+mod starts;
 mod value;
 
 pub mod frontier;

@@ -4,11 +4,12 @@
 use super::family::{Family, Given, Sizable};
 use super::search::{Share, least};
 use super::{Demand, Refused, grid, keys};
-use crate::inspect::sliding;
+use crate::inspect::Metered;
 use crate::rows::six_decimals;
 use limiters::{AnyRule, Nanos};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use traffic::TrafficError;
 
 /// Shares of refused requests that every table shows: none, 0.01 %, 0.1 %, 1 %.
 pub const SHARES: [Share; 4] = [(0, 1), (1, 10_000), (1, 1_000), (1, 100)];
@@ -28,7 +29,7 @@ pub struct Ask<'a> {
     /// No more than so many permits pass over all keys together in any window of that length, on this traffic.
     pub backend: Option<(u64, Nanos)>,
     /// The same in micro-dollars, with what each request costs.
-    pub spend: Option<(u64, Nanos, &'a [u64])>,
+    pub spend: Option<(u64, Nanos, &'a Metered)>,
     /// The setting is chosen so that this share of keys is never refused, whatever happens to the others.
     pub keys_at: Option<Share>,
 }
@@ -117,11 +118,14 @@ pub struct SizeRow {
 }
 
 /// Looks at every rate or window.
-pub fn plan(demand: &Demand, ask: &Ask<'_>) -> Plan {
+///
+/// # Errors
+/// When the requests cannot be read back.
+pub fn plan(demand: &Demand, ask: &Ask<'_>) -> Result<Plan, TrafficError> {
     let split = split(demand, ask.holdout);
-    let first = split.map(|end| demand.until(end));
+    let first = split.map(|end| demand.until(end)).transpose()?;
     let tried = ask.given.par_iter().map(|&given| candidate(demand, first.as_ref(), ask, given));
-    let candidates: Vec<Candidate> = tried.flatten_iter().collect();
+    let candidates: Vec<Candidate> = tried.filter_map(Result::transpose).collect::<Result<_, _>>()?;
     let curve: Vec<(f64, f64)> =
         candidates.iter().map(|one| (across(one, ask.sized.family), one.value as f64)).collect();
     let knee = grid::knee(&curve, ask.sized.family == Family::Window);
@@ -130,7 +134,7 @@ pub fn plan(demand: &Demand, ask: &Ask<'_>) -> Plan {
     let distance = |index: usize| index.abs_diff(wanted);
     // Of two that are equally near the one with the lower rate, or shorter window, promises less.
     let chosen = (0..candidates.len()).filter(kept).min_by_key(|&index| (distance(index), index));
-    Plan { candidates, knee, chosen }
+    Ok(Plan { candidates, knee, chosen })
 }
 
 /// Where a candidate lies on the axis of what is given.
@@ -143,83 +147,92 @@ pub fn across(candidate: &Candidate, family: Family) -> f64 {
 
 /// The absolute time at which the part that is kept back begins; `None` without one.
 fn split(demand: &Demand, (part, whole): Share) -> Option<Nanos> {
-    let (first, last) = (*demand.at.first()?, *demand.at.last()?);
+    let (first, last) = demand.asked.ends()?;
     let kept = u128::from(last - first + 1) * u128::from(whole - part) / u128::from(whole);
     (part > 0).then(|| first + kept as u64)
 }
 
-fn candidate(demand: &Demand, first: Option<&Demand>, ask: &Ask<'_>, given: Given) -> Option<Candidate> {
+fn candidate(
+    demand: &Demand,
+    first: Option<&Demand>,
+    ask: &Ask<'_>,
+    given: Given,
+) -> Result<Option<Candidate>, TrafficError> {
     let sized = &ask.sized;
-    let at = SHARES.map(|share| least(demand, sized, given, share));
+    let mut at = [None; SHARES.len()];
+    for (at, share) in at.iter_mut().zip(SHARES) {
+        *at = least(demand, sized, given, share)?;
+    }
     let needed = |demand: &Demand| match ask.keys_at {
-        Some(share) => Some(keys::serves(&keys::needs(demand, sized, given)?, share)),
+        Some(share) => Ok(keys::needs(demand, sized, given)?.map(|needs| keys::serves(&needs, share))),
         None => least(demand, sized, given, ask.blocked),
     };
-    let value = needed(demand)?;
-    let rule = given.rule(sized, value)?;
-    let (refused, touched) = effect(demand, rule.as_ref());
-    let fit = first.filter(|first| !first.is_empty()).and_then(|first| {
-        let fitted = needed(first)?;
-        let rest = demand.refused_from(given.rule(sized, fitted)?.as_ref(), first.len());
-        Some(Fit {
-            value: fitted,
-            requests: (demand.len() - first.len()) as u64,
-            refused: rest.requests,
-            headroom: six_decimals(value as f64 / fitted as f64),
-        })
-    });
-    let breaks = breaks(demand, ask, rule.as_ref());
-    Some(Candidate { given, at, value, refused, touched, fit, breaks })
+    let Some((value, rule)) = needed(demand)?.and_then(|value| Some((value, given.rule(sized, value)?))) else {
+        return Ok(None);
+    };
+    let (refused, touched) = effect(demand, rule.as_ref())?;
+    let fit = match first.filter(|first| !first.is_empty()) {
+        Some(first) => fit(demand, first, value, needed(first)?, |value| given.rule(sized, value))?,
+        None => None,
+    };
+    let breaks = breaks(demand, ask, rule.as_ref())?;
+    Ok(Some(Candidate { given, at, value, refused, touched, fit, breaks }))
+}
+
+/// How the value that the first part asks for holds on the rest, beside the one that all asks for.
+fn fit(
+    demand: &Demand,
+    first: &Demand,
+    value: u64,
+    fitted: Option<u64>,
+    rule: impl Fn(u64) -> Option<Box<dyn AnyRule>>,
+) -> Result<Option<Fit>, TrafficError> {
+    let Some((fitted, rule)) = fitted.and_then(|fitted| Some((fitted, rule(fitted)?))) else { return Ok(None) };
+    let rest = demand.refused_from(rule.as_ref(), first.len())?;
+    Ok(Some(Fit {
+        value: fitted,
+        requests: (demand.len() - first.len()) as u64,
+        refused: rest.requests,
+        headroom: six_decimals(value as f64 / fitted as f64),
+    }))
 }
 
 /// What a rule refuses, and how many keys feel it.
-fn effect(demand: &Demand, rule: &dyn AnyRule) -> (Refused, u64) {
+fn effect(demand: &Demand, rule: &dyn AnyRule) -> Result<(Refused, u64), TrafficError> {
     let mut refused = Refused::default();
-    let mut touched = vec![false; demand.keys];
-    demand.replay(rule, |index, outcome| {
+    let mut touched = vec![false; demand.keys()];
+    demand.replay(rule, |row, outcome| {
         if !outcome.passes() {
             refused.requests += 1;
-            refused.permits = refused.permits.saturating_add(demand.cost[index]);
-            touched[demand.key[index] as usize] = true;
+            refused.permits = refused.permits.saturating_add(row.amount);
+            touched[row.key as usize] = true;
         }
-    });
-    (refused, touched.iter().filter(|touched| **touched).count() as u64)
+        Ok(())
+    })?;
+    Ok((refused, touched.iter().filter(|touched| **touched).count() as u64))
 }
 
-fn breaks(demand: &Demand, ask: &Ask<'_>, rule: &dyn AnyRule) -> Vec<Promise> {
+fn breaks(demand: &Demand, ask: &Ask<'_>, rule: &dyn AnyRule) -> Result<Vec<Promise>, TrafficError> {
     let mut breaks = Vec::new();
     if let Some((most, window)) = ask.peak {
-        let largest = demand.cost.iter().copied().max().unwrap_or(1);
-        let bound = rule.envelope(window - 1, largest);
+        let bound = rule.envelope(window - 1, demand.largest());
         if bound.is_none_or(|bound| bound > u128::from(most)) {
             breaks.push(Promise::Peak(bound));
         }
     }
     if let Some((most, window)) = ask.backend {
-        let passed = passed(demand, rule, &demand.cost, window);
+        let passed = demand.passed(rule, None, window)?;
         if passed > most {
             breaks.push(Promise::Backend(passed));
         }
     }
     if let Some((most, window, prices)) = ask.spend {
-        let spent = passed(demand, rule, prices, window);
+        let spent = demand.passed(rule, Some(prices), window)?;
         if spent > most {
             breaks.push(Promise::Spend(spent));
         }
     }
-    breaks
-}
-
-/// The most of `amounts` that starts in any window, over all keys.
-fn passed(demand: &Demand, rule: &dyn AnyRule, amounts: &[u64], window: Nanos) -> u64 {
-    let mut starts = Vec::with_capacity(demand.len());
-    demand.replay(rule, |index, outcome| {
-        if let Some(start) = outcome.starts(demand.at[index]) {
-            starts.push((start, amounts[index]));
-        }
-    });
-    starts.sort_by_key(|(start, _)| *start);
-    sliding(starts.iter().copied(), window).amount
+    Ok(breaks)
 }
 
 impl Plan {
@@ -238,7 +251,7 @@ impl Plan {
                     window_ns: quota.window,
                     burst: (ask.sized.family == Family::Bucket).then_some(quota.burst),
                     requests: demand.len() as u64,
-                    keys: demand.keys as u64,
+                    keys: demand.keys() as u64,
                     ..SizeRow::default()
                 }
             };

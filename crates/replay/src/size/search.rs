@@ -16,6 +16,7 @@
 use super::family::{Given, Sizable};
 use super::{Demand, sigma};
 use limiters::Rate;
+use traffic::TrafficError;
 
 /// A share of requests, exact: so many of so many.
 pub type Share = (u64, u64);
@@ -27,23 +28,38 @@ pub fn within(refused: u64, all: usize, (part, whole): Share) -> bool {
 
 /// The least value at which at most `share` of the requests of `demand` is refused, by the argument above. `None` where no
 /// value up to 2⁴⁸ does.
-pub fn least(demand: &Demand, sized: &Sizable, given: Given, share: Share) -> Option<u64> {
+///
+/// # Errors
+/// When the requests cannot be read back.
+pub fn least(demand: &Demand, sized: &Sizable, given: Given, share: Share) -> Result<Option<u64>, TrafficError> {
     let rate = Rate::new(given.limit, given.window).filter(|_| sized.obeys_sigma);
     if let (Some(rate), 0) = (rate, share.0) {
-        return Some(sigma(demand, rate));
+        return sigma(demand, rate).map(Some);
     }
-    let keeps = |value: u64| {
-        given.rule(sized, value).is_some_and(|rule| within(demand.refused(rule.as_ref()).requests, demand.len(), share))
+    // So many refusals keep the share, and one more does not.
+    let most = (u128::from(share.0) * demand.len() as u128 / u128::from(share.1)) as u64;
+    let keeps = |value: u64| match given.rule(sized, value) {
+        Some(rule) => demand.refuses_at_most(rule.as_ref(), most),
+        None => Ok(false),
     };
     let mut enough = match rate {
-        Some(rate) => sigma(demand, rate),
-        None => (0..48).map(|power| 1 << power).find(|&value| keeps(value))?,
+        Some(rate) => sigma(demand, rate)?,
+        None => {
+            let mut value = 1;
+            while !keeps(value)? {
+                value *= 2;
+                if value == 1 << 48 {
+                    return Ok(None);
+                }
+            }
+            value
+        }
     };
     // Known not to be enough, or 0.
     let mut short = if rate.is_some() { 0 } else { enough / 2 };
     while enough - short > 1 {
         let middle = short + (enough - short) / 2;
-        if keeps(middle) { enough = middle } else { short = middle }
+        if keeps(middle)? { enough = middle } else { short = middle }
     }
-    Some(enough)
+    Ok(Some(enough))
 }

@@ -10,21 +10,30 @@
 
 use super::Demand;
 use limiters::Rate;
+use traffic::TrafficError;
 
 /// σ of each limiter of the demand, in whole permits; 0 for a key that asks for nothing. O(n).
-pub fn sigmas(demand: &Demand, rate: Rate) -> Vec<u64> {
+///
+/// # Errors
+/// When the requests cannot be read back.
+pub fn sigmas(demand: &Demand, rate: Rate) -> Result<Vec<u64>, TrafficError> {
     let (permits, per) = (u128::from(rate.permits()), u128::from(rate.per()));
     let mut backlog = vec![(0u128, 0u64, 0u128); demand.limiters()];
-    for (index, (&at, &cost)) in demand.at.iter().zip(&demand.cost).enumerate() {
-        let (now, last, most) = &mut backlog[demand.limiter_of(index)];
-        let drained = u128::from(at - *last) * permits;
-        *now = now.saturating_sub(drained).saturating_add(u128::from(cost) * per);
-        (*last, *most) = (at, (*most).max(*now));
-    }
-    backlog.iter().map(|(_, _, most)| u64::try_from(most.div_ceil(per)).unwrap_or(u64::MAX)).collect()
+    demand.asked.each(|block| {
+        for ((&at, &key), &cost) in block.at.iter().zip(block.key).zip(block.amount) {
+            let (now, last, most) = &mut backlog[demand.limiter_of(key)];
+            let drained = u128::from(at - *last) * permits;
+            *now = now.saturating_sub(drained).saturating_add(u128::from(cost) * per);
+            (*last, *most) = (at, (*most).max(*now));
+        }
+    })?;
+    Ok(backlog.iter().map(|(_, _, most)| u64::try_from(most.div_ceil(per)).unwrap_or(u64::MAX)).collect())
 }
 
 /// σ of the limiter that needs most. At least 1, the smallest bucket there is.
-pub fn sigma(demand: &Demand, rate: Rate) -> u64 {
-    sigmas(demand, rate).into_iter().max().unwrap_or(0).max(1)
+///
+/// # Errors
+/// When the requests cannot be read back.
+pub fn sigma(demand: &Demand, rate: Rate) -> Result<u64, TrafficError> {
+    Ok(sigmas(demand, rate)?.into_iter().max().unwrap_or(0).max(1))
 }
