@@ -99,7 +99,7 @@ pub fn run(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
 }
 
 /// Runs a scenario whose recorded agents are clients.
-fn played(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
+pub(crate) fn played(scenario: &Scenario, options: &Options<'_>) -> Result<Run, String> {
     let watch = |reading| (options.progress)(Progress::Reading(reading));
     let mut opened = open(scenario, options.seed, &watch).map_err(|error| error.to_string())?;
     if let Some(file) = opened.files.iter().find(|file| file.format == traffic::traces::SESSIONS) {

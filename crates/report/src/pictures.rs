@@ -4,7 +4,7 @@ mod gaps;
 mod size;
 
 pub use gaps::gaps;
-pub use size::{Dot, frontier, size};
+pub use size::{Dot, clients_frontier, frontier, size};
 
 use crate::Error;
 use crate::draw::raster;

@@ -36,6 +36,19 @@ pub fn amount_per(text: &str) -> Result<(u64, Nanos), String> {
     }
 }
 
+/// A whole amount above zero: `20`. Money is in micro-dollars: `$5`.
+///
+/// # Errors
+/// What is wrong, and what would be right.
+pub fn permits(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let amount = match text.starts_with('$') {
+        true => value::money(text).map_err(said)?,
+        false => text.replace('_', "").parse().map_err(|_| format!("{text:?} is not a whole amount, such as 20"))?,
+    };
+    if amount == 0 { Err(format!("{text:?} is an amount of zero; at least 1 is needed")) } else { Ok(amount) }
+}
+
 /// An exact rate above zero: `10/s`, `2.5/min`.
 ///
 /// # Errors
@@ -69,6 +82,10 @@ mod tests {
         assert_eq!(duration("10s"), Ok(10_000_000_000));
         assert_eq!(amount_per("500/10s"), Ok((500, 10_000_000_000)));
         assert_eq!(amount_per("$20/day"), Ok((20_000_000, 86_400_000_000_000)));
+        assert_eq!((permits("1_000"), permits("$0.5")), (Ok(1_000), Ok(500_000)));
+        for bad in ["0", "$0", "-1", "1.5", "$", "", "5$"] {
+            assert!(permits(bad).is_err(), "{bad}");
+        }
         assert_eq!(share("0.1%"), Ok((1, 1000)));
         assert_eq!(share("0%"), Ok((0, 1)));
         for bad in ["100%", "0.1", "-1%", "x%", ""] {

@@ -98,17 +98,27 @@ pub fn frontier(
     Ok(rows)
 }
 
-/// Marks what nothing else beats: sorted by what is lost, each row that saves more than all before it.
+/// Marks what nothing else beats.
 fn mark(rows: &mut [FrontierRow]) {
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by_key(|&index| (rows[index].lost, std::cmp::Reverse(rows[index].saved)));
-    let mut most = None;
-    for index in order {
-        if most.is_none_or(|most| rows[index].saved > most) {
-            most = Some(rows[index].saved);
-            rows[index].frontier = true;
-        }
+    let points: Vec<(i128, i128)> = rows.iter().map(|row| (row.lost.into(), row.saved.into())).collect();
+    for index in unbeaten(&points) {
+        rows[index].frontier = true;
     }
+}
+
+/// The points (lost, saved) that no other beats: sorted by what is lost, each that saves more than all before it.
+pub(super) fn unbeaten(points: &[(i128, i128)]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..points.len()).collect();
+    order.sort_by_key(|&index| (points[index].0, std::cmp::Reverse(points[index].1)));
+    let mut most = None;
+    order.retain(|&index| {
+        let more = most.is_none_or(|most| points[index].1 > most);
+        if more {
+            most = Some(points[index].1);
+        }
+        more
+    });
+    order
 }
 
 /// The row that saves most among those that lose at most this share of the useful work; of equal ones the one that loses least.

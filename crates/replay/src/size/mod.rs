@@ -10,6 +10,7 @@ mod sigma;
 mod starts;
 mod value;
 
+pub mod clients;
 pub mod frontier;
 pub mod keys;
 

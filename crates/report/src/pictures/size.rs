@@ -6,6 +6,7 @@ use crate::draw::ink::{Dash, Ink};
 use crate::draw::labels::{Line, Lines};
 use crate::draw::scale::{Scale, Unit};
 use crate::number;
+use replay::size::clients::ClientsRow;
 use replay::size::frontier::FrontierRow;
 use replay::size::{SizeRow, unit_name};
 
@@ -96,9 +97,36 @@ fn percent(share: f64) -> String {
 
 /// Draws what is saved against what is lost.
 pub fn frontier(rows: &[FrontierRow], chosen: Option<&FrontierRow>) -> Picture {
-    let part = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
-    let at = |row: &FrontierRow| (part(row.lost, row.legit), part(row.saved, row.rogue));
-    let mut points: Vec<(f64, f64)> = rows.iter().filter(|row| row.frontier).map(at).collect();
+    let at = |row: &FrontierRow| (part(row.lost as f64, row.legit), part(row.saved as f64, row.rogue));
+    saved_against_lost(
+        rows.iter().filter(|row| row.frontier).map(at).collect(),
+        chosen.map(at),
+        "What of the rogue keys' cost does a limit save, and what of the others' work does it refuse?",
+        "useful work refused",
+    )
+}
+
+/// The same of clients that react.
+pub fn clients_frontier(rows: &[ClientsRow]) -> Picture {
+    let at = |row: &ClientsRow| (part(row.lost as f64, row.legit), part(row.saved as f64, row.rogue));
+    saved_against_lost(
+        rows.iter().filter(|row| row.frontier).map(at).collect(),
+        rows.iter().find(|row| row.recommended).map(at),
+        "By how much does the rogue clients' bill fall behind a limiter, and how much useful work is not done?",
+        "useful work lost",
+    )
+}
+
+fn part(part: f64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part / whole as f64 }
+}
+
+fn saved_against_lost(
+    mut points: Vec<(f64, f64)>,
+    chosen: Option<(f64, f64)>,
+    lead: &str,
+    x_name: &'static str,
+) -> Picture {
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     let line = |name: &str, points, ink| Line {
         names: vec![name.to_owned()],
@@ -108,19 +136,17 @@ pub fn frontier(rows: &[FrontierRow], chosen: Option<&FrontierRow>) -> Picture {
         remark: String::new(),
     };
     let lost = points.last().map_or(0.01, |point| point.0);
+    // A brake may raise the bill, and a limiter may let more useful work be done than rogues leave without one.
+    let least = |of: fn(&(f64, f64)) -> f64| points.iter().chain(&chosen).map(of).fold(0.0, f64::min);
+    let (left, bottom) = (least(|point| point.0), least(|point| point.1));
     let mut lines = vec![line("best settings", points, Ink::Admitted)];
-    lines.extend(chosen.map(|row| line("recommended", vec![at(row)], Ink::Refused)));
+    lines.extend(chosen.map(|at| line("recommended", vec![at], Ink::Refused)));
     let svg = Lines {
-        head: Head {
-            title: "Saved against useful work lost",
-            lead: "What of the rogue keys' cost does a limit save, and what of the others' work does it refuse?"
-                .to_owned(),
-            legend: Vec::new(),
-        },
-        x_name: "useful work refused",
+        head: Head { title: "Saved against useful work lost", lead: lead.to_owned(), legend: Vec::new() },
+        x_name,
         y_name: "rogue cost saved",
-        x: Scale::from_zero([0.0, lost], Unit::Percent),
-        y: Scale::linear(0.0, 1.0, Unit::Percent),
+        x: Scale::from_zero([left, lost], Unit::Percent),
+        y: Scale::linear(bottom, 1.0, Unit::Percent),
         lines,
         guide: None,
         x_ticks: Vec::new(),
