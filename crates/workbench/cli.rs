@@ -1,6 +1,6 @@
 //! The command line: every subcommand and flag, from which help, completions and the man page are made.
 
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{ArgGroup, Args, Parser, Subcommand, ValueHint};
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -21,7 +21,8 @@ pub enum Command {
     Run(RunArgs),
     /// Look at a recorded file: rows, keys, busiest windows, gaps, and what is doubtful about it
     Inspect(InspectArgs),
-    /// Find the smallest limits that recorded traffic would not feel, and what tighter ones refuse
+    /// Find the smallest limits that recorded traffic would not feel, and what tighter ones refuse; or, for a scenario, what
+    /// each setting saves of rogue clients' bill against the useful work it costs
     Size(Box<SizeArgs>),
     /// Check scenario files and say everything that is wrong with them, without running
     Check(CheckArgs),
@@ -185,53 +186,68 @@ pub struct InspectArgs {
 }
 
 #[derive(Args)]
+#[command(group(ArgGroup::new("from").required(true).args(["trace", "scenario"])))]
 pub struct SizeArgs {
     /// Recorded file to size a limit for (- is standard input)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub trace: PathBuf,
-    /// Algorithm to size
-    #[arg(long, value_name = "NAME", default_value = "token-bucket")]
-    pub algorithm: String,
-    /// What a permit is: requests, input-tokens, output-tokens, tokens or spend
-    #[arg(long, value_name = "METER", default_value = "requests")]
-    pub meter: String,
+    pub trace: Option<PathBuf>,
+    /// Scenario with clients that react: try the settings of one limiter in a closed loop, and set what each saves of the
+    /// --rogue clients' bill against the useful work it costs
+    #[arg(long, value_name = "SCENARIO", value_hint = ValueHint::FilePath)]
+    pub scenario: Option<PathBuf>,
+    /// Algorithm to size; for a scenario also spend-cap [default: token-bucket]
+    #[arg(long, value_name = "NAME")]
+    pub algorithm: Option<String>,
+    /// What a permit is: requests, input-tokens, output-tokens, tokens or spend [default: requests, or the scenario's]
+    #[arg(long, value_name = "METER")]
+    pub meter: Option<String>,
     /// One limit for each key instead of one for all; --key-by asks for it too
     #[arg(long)]
     pub per_key: bool,
-    /// Refill rate of a bucket to look at, such as 6/s; repeat it [default: round rates from half the mean to the peak]
+    /// Refill rate of a bucket to look at, such as 6/s; repeat it [default: round rates from half the mean to the peak; for
+    /// a scenario from a fiftieth of the mean]
     #[arg(long, value_name = "RATE")]
     pub rate: Vec<String>,
     /// Length of a window to look at, such as 60s; repeat it [default: 1s, 10s, 1min, 10min, 1h and 1d, below half the span]
     #[arg(long, value_name = "LENGTH")]
     pub limit_window: Vec<String>,
-    /// Refuse at most this share of requests
+    /// Burst of a bucket, limit of a window or budget of a cap to try in a scenario; repeat it [default: steps up to the
+    /// least that refuses nobody]
+    #[arg(long, value_name = "AMOUNT", conflicts_with = "trace")]
+    pub burst: Vec<String>,
+    /// Vary this limiter of the scenario, by its label: it keeps its algorithm, key, answers and, in a stack, its other
+    /// parts [default: a plain one in place of all of the scenario's]
+    #[arg(long, value_name = "LABEL", conflicts_with_all = ["trace", "algorithm", "meter", "per_key"])]
+    pub vary: Option<String>,
+    /// Refuse at most this share of requests; for a scenario, lose at most this share of the useful work
     #[arg(long, value_name = "SHARE", default_value = "0%")]
     pub blocked_at_most: String,
     /// Never refuse this share of keys, whatever happens to the others, such as 99%
-    #[arg(long, value_name = "SHARE", conflicts_with = "blocked_at_most")]
+    #[arg(long, value_name = "SHARE", conflicts_with_all = ["blocked_at_most", "scenario"])]
     pub keys_at: Option<String>,
     /// No limiter may ever let more through in any window, by its proven bound, such as 500/10s
-    #[arg(long, value_name = "AMOUNT/TIME")]
+    #[arg(long, value_name = "AMOUNT/TIME", conflicts_with = "scenario")]
     pub peak_at_most: Option<String>,
     /// No more may pass over all keys together in any window of this traffic, such as 200/s
-    #[arg(long, value_name = "AMOUNT/TIME")]
+    #[arg(long, value_name = "AMOUNT/TIME", conflicts_with = "scenario")]
     pub backend_at_most: Option<String>,
     /// No more may be spent in any window of this traffic, such as '$20/day'
-    #[arg(long, value_name = "MONEY/TIME")]
+    #[arg(long, value_name = "MONEY/TIME", conflicts_with = "scenario")]
     pub spend_at_most: Option<String>,
     /// Keep back the last so much of the time, and say how a setting fitted on the rest holds there
-    #[arg(long, value_name = "SHARE", default_value = "30%")]
+    #[arg(long, value_name = "SHARE", default_value = "30%", conflicts_with = "scenario")]
     pub holdout: String,
     /// A setting that runs today, to compare with: 'nginx:rate=10r/s burst=20 nodelay', envoy: or governor:; repeat it
-    #[arg(long, value_name = "SETTING")]
+    #[arg(long, value_name = "SETTING", conflicts_with = "scenario")]
     pub limiter: Vec<String>,
-    /// Key whose requests are waste: what a limit saves of them is set against what it costs the others; repeat it
-    #[arg(long, value_name = "KEY")]
+    /// Key, or client of the scenario, whose requests are waste: what a limit saves of them is set against what it costs
+    /// the others; repeat it
+    #[arg(long, value_name = "NAME")]
     pub rogue: Vec<String>,
-    /// Key whose requests are useful [default: all that are not rogue]; repeat it
-    #[arg(long, value_name = "KEY", requires = "rogue")]
+    /// Key, or client of the scenario, whose requests are useful [default: all that are not rogue]; repeat it
+    #[arg(long, value_name = "NAME", requires = "rogue")]
     pub legit: Vec<String>,
-    /// Folder that receives size.csv and figures
+    /// Folder that receives size.csv, or for a scenario frontier.csv, and figures
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// Write a scenario with the proposed limit: a new file such as scenarios/mine.toml

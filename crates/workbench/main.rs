@@ -19,6 +19,8 @@ mod schema;
 mod seeds;
 mod serve;
 mod size;
+mod size_clients;
+mod size_clients_text;
 mod size_text;
 mod text;
 mod trace_args;

@@ -2,6 +2,7 @@
 
 use crate::cli::SizeArgs;
 use crate::problem::{Problem, print};
+use crate::size_clients;
 use crate::size_text;
 use crate::text::{each, one};
 use crate::trace_args;
@@ -66,8 +67,13 @@ pub struct Losses {
 
 /// Reads the file, looks at every rate or window, and says what to take.
 pub fn size(args: &SizeArgs) -> Result<(), Problem> {
-    let sized = one("--algorithm", &args.algorithm, Sizable::named)?;
-    let meter = one("--meter", &args.meter, meter)?;
+    let Some(trace) = &args.trace else {
+        // One of the two is named.
+        return args.scenario.as_ref().map_or(Ok(()), |path| size_clients::size(args, path));
+    };
+    let algorithm = args.algorithm.as_deref().unwrap_or("token-bucket");
+    let sized = one("--algorithm", algorithm, Sizable::named)?;
+    let meter = one("--meter", args.meter.as_deref().unwrap_or("requests"), meter)?;
     let blocked = one("--blocked-at-most", &args.blocked_at_most, words::share)?;
     let holdout = one("--holdout", &args.holdout, words::share)?;
     let keys_at = args.keys_at.as_deref().map(|text| one("--keys-at", text, share_of_keys)).transpose()?;
@@ -81,9 +87,13 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
     wanted.sort_by_key(|one| u128::from(one.limit) * 1_000_000_000_000_000_000 / u128::from(one.window));
     wanted.dedup();
     let settings = each("--limiter", &args.limiter, servers::read)?;
-    let trace = trace_args::read(&args.trace, &args.read, "--trace ")?;
+    let trace = trace_args::read(trace, &args.read, "--trace ")?;
     if let Some(target) = &args.write {
-        writable(target, &trace)?;
+        writable(target)?;
+        if trace.path.as_os_str() == "-" {
+            let message = "a scenario cannot name standard input; save the traffic in a file first";
+            return Err(Problem::input(format!("error: --write {}: {message}", target.display())));
+        }
     }
     let mut file = crate::progress::load(&trace)?;
     file.notes.extend(no_rate(&file));
@@ -117,7 +127,7 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
     let known = ask.given.first().map(|&one| needs(one)).transpose()?.flatten();
     if keys_at.is_some() && known.is_none() {
         let which = "buckets, sliding-window-log and fixed-window say what a single key needs";
-        return Err(failed(format!("--keys-at: {which}, {} does not", args.algorithm)));
+        return Err(failed(format!("--keys-at: {which}, {algorithm} does not")));
     }
     let sides = sides(args, &file)?;
     let plan = plan(&demand, &ask).map_err(unread)?;
@@ -167,7 +177,8 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
     }
 }
 
-fn meter(text: &str) -> Result<Meter, String> {
+/// The meter of this name.
+pub fn meter(text: &str) -> Result<Meter, String> {
     let names = Meter::ALL.map(|(_, name)| name);
     let found = Meter::ALL.iter().find(|(_, name)| *name == text).map(|(meter, _)| *meter);
     found.ok_or_else(|| valid_values(text, "meters", &names).join("; "))
@@ -198,7 +209,7 @@ fn share_of_keys(text: &str) -> Result<Share, String> {
 }
 
 /// A rate in a unit of time that people set limits in.
-fn given(text: &str) -> Result<Given, String> {
+pub fn given(text: &str) -> Result<Given, String> {
     let (limit, window) = words::amount_per(text)?;
     Ok(Given { limit, window })
 }
@@ -314,7 +325,8 @@ fn files(found: &Found<'_>, folder: &Path) -> Result<String, Problem> {
     Ok(format!("tables: {}\nfigures: {}\n", tables.join(", "), figures.join(", ")))
 }
 
-fn table(place: &Path, fill: impl FnOnce(&mut csv::Writer<fs::File>) -> csv::Result<()>) -> csv::Result<()> {
+/// Writes a table of rows.
+pub fn table(place: &Path, fill: impl FnOnce(&mut csv::Writer<fs::File>) -> csv::Result<()>) -> csv::Result<()> {
     let mut out = csv::Writer::from_path(place)?;
     fill(&mut out)?;
     Ok(out.flush()?)
@@ -328,16 +340,14 @@ fn dot(found: &Found<'_>, setting: &Setting) -> Option<report::pictures::Dot> {
     Some((setting.label.clone(), per_unit(setting.rate), setting.burst as f64))
 }
 
-fn writable(target: &Path, trace: &Trace) -> Result<(), Problem> {
+/// Whether `target` is a new scenario.
+pub fn writable(target: &Path) -> Result<(), Problem> {
     let wrong = |message: &str| Err(Problem::input(format!("error: --write {}: {message}", target.display())));
     if target.extension().is_none_or(|extension| extension != "toml") {
         return wrong("a scenario's name ends in .toml");
     }
     if target.exists() {
         return wrong("there is such a file already; name a new one");
-    }
-    if trace.path.as_os_str() == "-" {
-        return wrong("a scenario cannot name standard input; save the traffic in a file first");
     }
     Ok(())
 }
@@ -352,8 +362,9 @@ fn scenario_of(found: &Found<'_>, trace: &Trace, target: &Path, chosen: &Candida
             pasted.really
         ));
     }
-    let near = Trace { path: seen_from(&trace.path, target.parent().unwrap_or(Path::new("")))?, ..trace.clone() };
-    let command: Vec<String> = std::env::args().skip(1).map(|arg| quoted(&arg)).collect();
+    let path = seen_from(&trace.path, target.parent().unwrap_or(Path::new("")))
+        .map_err(|message| Problem::input(format!("error: --write: {message}")))?;
+    let near = Trace { path, ..trace.clone() };
     Ok(scenario(&Written {
         trace: &near,
         sized: &found.ask.sized,
@@ -362,9 +373,15 @@ fn scenario_of(found: &Found<'_>, trace: &Trace, target: &Path, chosen: &Candida
         per_key: found.demand.per_key,
         requests: found.demand.len() as u64,
         admitted: found.demand.len() as u64 - chosen.refused.requests,
-        command: &format!("workbench {}", command.join(" ")),
+        command: &command(),
         analysis: &analysis,
     }))
+}
+
+/// The command that runs, as a shell takes it.
+pub fn command() -> String {
+    let words: Vec<String> = std::env::args().skip(1).map(|arg| quoted(&arg)).collect();
+    format!("workbench {}", words.join(" "))
 }
 
 /// An argument as a shell takes it.
@@ -374,10 +391,10 @@ fn quoted(arg: &str) -> String {
 }
 
 /// The path of `file` as seen from the folder `from`.
-fn seen_from(file: &Path, from: &Path) -> Result<PathBuf, Problem> {
+pub fn seen_from(file: &Path, from: &Path) -> Result<PathBuf, String> {
     let whole = |path: &Path| {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        fs::canonicalize(path).map_err(|error| Problem::input(format!("error: --write: {}: {error}", path.display())))
+        fs::canonicalize(path).map_err(|error| format!("{}: {error}", path.display()))
     };
     let (file, from) = (whole(file)?, whole(from)?);
     let shared = file.components().zip(from.components()).take_while(|(a, b)| a == b).count();

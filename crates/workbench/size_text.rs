@@ -97,7 +97,8 @@ fn name(found: &Found<'_>, one: &Candidate) -> String {
     }
 }
 
-fn share((part, whole): Share) -> String {
+/// A share of requests that may be refused.
+pub fn share((part, whole): Share) -> String {
     match part {
         0 => "nobody".to_owned(),
         _ => format!("{} %", significant(part as f64 * 100.0 / whole as f64)),
