@@ -26,7 +26,13 @@ fn loaded(lines: &[Line], limits: &Limits) -> Loaded {
 
 fn limits() -> impl Strategy<Value = Limits> {
     let memory = prop_oneof![Just(0), 0..2000usize];
-    (1..9usize, 1..30usize, memory).prop_map(|(chunk, run, memory)| Limits { chunk, run, memory, folder: None })
+    (1..9usize, 1..30usize, memory).prop_map(|(chunk, run, memory)| Limits {
+        chunk,
+        block: chunk,
+        run,
+        memory,
+        folder: None,
+    })
 }
 
 /// Mostly forward, in steps that meet windows, and sometimes back.

@@ -4,13 +4,13 @@ use super::columns::Columns;
 use super::fault::Fault;
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::header::{DELIMITERS, Header};
-use super::input::{BUFFER, Head, Input, Progress};
+use super::input::{Head, Input};
 use super::role::Role;
 use super::row::Row;
+use super::split::{Shape, Split};
 use super::time::Times;
 use crate::spec::Trace;
-use memchr::{memchr, memchr_iter};
-use std::io::BufRead;
+use memchr::memchr;
 
 /// The entry of the registry.
 pub(super) const FORMAT: Format = Format {
@@ -31,15 +31,11 @@ fn detect(head: &Head) -> bool {
 
 /// A table that is being read.
 pub(super) struct Table {
-    reader: csv::Reader<Box<dyn BufRead + Send>>,
-    record: csv::ByteRecord,
+    split: Split,
     header: Header,
     columns: Columns,
     times: Times,
-    progress: Progress,
-    /// Whether lines end in \r\n.
-    crlf: bool,
-    /// Whether the next record is the header and not a row.
+    /// Whether the next row is the header.
     at_header: bool,
 }
 
@@ -54,46 +50,42 @@ impl Table {
             Some(times) => times,
             None => Times::new(&header.names[time], spec.time_unit.as_deref())?.named(spec),
         };
-        let mut builder = csv::ReaderBuilder::new();
-        builder.has_headers(false).flexible(true).delimiter(header.delimiter);
-        // No smaller than the buffers below it, which it then reads past instead of copying from one to the next.
-        builder.buffer_capacity(BUFFER);
-        // A line that begins with # is a comment only where it cannot be a row: no time begins with #.
-        builder.comment((time == 0).then_some(b'#'));
+        let shape = Shape {
+            delimiter: header.delimiter,
+            // A line that begins with # is a comment only where it cannot be a row: no time begins with #.
+            comment: (time == 0).then_some(b'#'),
+            crlf: memchr(b'\n', &head.bytes).is_some_and(|end| head.bytes[..end].ends_with(b"\r")),
+        };
         let at_header = header.line.is_some() && !header.comment;
-        let reader = builder.from_reader(reader);
-        let crlf = memchr(b'\n', &head.bytes).is_some_and(|end| head.bytes[..end].ends_with(b"\r"));
-        Ok(Table { reader, record: csv::ByteRecord::new(), header, columns, times, progress, crlf, at_header })
+        Ok(Table { split: Split::new(reader, progress, shape), header, columns, times, at_header })
     }
 
     fn fill(&mut self, row: &mut Row) -> Result<(), Box<Fault>> {
-        let width = self.header.names.len();
-        if self.record.len() != width {
-            let (reason, message) = match self.record.len() {
+        let Table { split, header, columns, times, .. } = self;
+        let width = header.names.len();
+        let careful = split.careful();
+        let found = careful.map_or(split.len(), |careful| careful.record.len());
+        if found != width {
+            let (reason, message) = match found {
                 few if few < width => ("too few columns", format!("the row has {few} of {width} columns")),
                 many => ("too many columns", format!("the row has {many} columns instead of {width}")),
             };
-            let shown: Vec<&[u8]> = self.record.iter().collect();
-            return Err(Fault::row(reason, message).value(&shown.join(&self.header.delimiter)));
+            return Err(Fault::row(reason, message).value(&split.fields().join(&header.delimiter)));
         }
-        self.columns.fill(&mut self.times, row, |place| &self.record[place])
+        match careful {
+            None => columns.fill(times, row, |place| split.field(place)),
+            Some(careful) => columns.fill(times, row, |place| &careful.record[place]),
+        }
     }
 }
 
 impl Rows for Table {
     fn next(&mut self, row: &mut Row) -> Result<bool, Box<Fault>> {
-        loop {
-            let more = self.reader.read_byte_record(&mut self.record).map_err(|error| match error.into_kind() {
-                csv::ErrorKind::Io(error) => Fault::io(&error),
-                kind => Fault::file(format!("not a table ({kind:?})")),
-            });
-            if !more.map_err(|fault| fault.at(self.reader.position().line()))? {
+        let skip = usize::from(std::mem::take(&mut self.at_header));
+        for _ in 0..=skip {
+            if !self.split.next().map_err(|error| Fault::io(&error).at(self.split.reached()))? {
                 return Ok(false);
             }
-            if std::mem::take(&mut self.at_header) {
-                continue;
-            }
-            break;
         }
         self.fill(row).map_err(|fault| fault.at(self.line()))?;
         Ok(true)
@@ -111,16 +103,12 @@ impl Rows for Table {
         self.times.clock()
     }
 
-    /// The reader's own count for a record is that of the blank lines and comments before it, so count back from its end.
     fn line(&self) -> u64 {
-        let within = memchr_iter(b'\n', self.record.as_slice()).count() as u64;
-        // A record ends behind its \n, but before the \n of \r\n.
-        let behind = u64::from(!self.crlf && !self.unended());
-        self.reader.position().line() - within - behind
+        self.split.line()
     }
 
     fn unended(&self) -> bool {
-        self.progress.is_unended_at(self.reader.position().byte())
+        self.split.unended()
     }
 
     fn nothing(&self) -> String {

@@ -1,6 +1,6 @@
 //! Keys as dense numbers with their names, made equal as the scenario asks.
 
-use super::names::Names;
+use super::names::{Looks, Names};
 use crate::spec::KeyNormalise;
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -16,7 +16,7 @@ pub(super) struct Keys {
     prefix: Option<u8>,
     /// Whether keys are made of several parts.
     joined: bool,
-    hashes: Vec<u32>,
+    looks: Looks,
 }
 
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl Keys {
     pub fn new(normalise: KeyNormalise, prefix: Option<u8>, joined: bool) -> Keys {
         let as_written = normalise == KeyNormalise::None && prefix.is_none();
         let normal = (!as_written).then(Normal::default);
-        Keys { written: Names::default(), normal, prefix, joined, hashes: Vec::new() }
+        Keys { written: Names::default(), normal, prefix, joined, looks: Looks::default() }
     }
 
     /// Appends the numbers of `keys`, in their order; `None` when there are more keys than numbers, which are 2³² − 1.
@@ -41,7 +41,7 @@ impl Keys {
         numbers: &mut Vec<u32>,
     ) -> Option<()> {
         let from = numbers.len();
-        self.written.number_all(keys, numbers, &mut self.hashes)?;
+        self.written.number_all(keys, numbers, &mut self.looks)?;
         if let Some(Normal { names, of }) = &mut self.normal {
             while of.len() < self.written.len() {
                 let name = address_name(self.written.name(of.len()), self.prefix);

@@ -51,6 +51,7 @@ mod row;
 mod s3;
 mod scripts;
 mod sieve;
+mod split;
 mod spread;
 mod stream;
 mod time;

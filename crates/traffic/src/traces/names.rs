@@ -2,9 +2,11 @@
 
 use foldhash::fast::RandomState;
 use std::hash::{BuildHasher, Hasher};
+use std::hint::black_box;
+use std::ops::Range;
 
 /// Numbers names from 0. Three looks into memory find a known one: its place in the table, where it lies, and its bytes.
-/// [`Names::number_all`] makes the looks of many names at once, so that a processor waits for them together.
+/// [`Names::number_all`] makes each look for many names at once, so that a processor waits for them together.
 #[derive(Debug)]
 pub(super) struct Names {
     /// All names, one behind the other.
@@ -24,6 +26,16 @@ struct Place {
     number: u32,
 }
 
+/// What was found of some names, in memory that is used again.
+#[derive(Debug, Default)]
+pub(super) struct Looks {
+    hashes: Vec<u32>,
+    /// Where the bytes of the name lie that each may be.
+    spans: Vec<Range<usize>>,
+}
+
+/// Names that are looked for at once: few enough for all they touch to stay in a processor's nearer caches.
+const AT_ONCE: usize = 512;
 /// The number of a place that is free; no name has it.
 const FREE: u32 = u32::MAX;
 /// Places of the first table, as a power of two.
@@ -61,22 +73,43 @@ impl Names {
         &mut self,
         names: impl Iterator<Item = &'a [u8]> + Clone,
         numbers: &mut Vec<u32>,
-        hashes: &mut Vec<u32>,
+        looks: &mut Looks,
     ) -> Option<()> {
-        let from = numbers.len();
-        hashes.clear();
-        for name in names.clone() {
-            let hash = self.hash(name);
-            hashes.push(hash);
-            numbers.push(self.places[self.find(hash, |_| true)].number);
-        }
-        for (name, (number, hash)) in names.zip(numbers[from..].iter_mut().zip(hashes.iter())) {
-            // The place is of a name with the same hash, and nearly always of this one.
-            if *number == FREE || self.name(*number as usize) != name {
-                *number = self.number_hashed(name, *hash)?;
+        let mut rest = names;
+        loop {
+            let some = rest.clone().take(AT_ONCE);
+            let from = numbers.len();
+            self.look(some.clone(), numbers, looks);
+            let found = numbers[from..].iter_mut().zip(&looks.hashes).zip(&looks.spans);
+            for (name, ((number, hash), span)) in some.zip(found) {
+                // The place is of a name with the same hash, and nearly always of this one.
+                if *number == FREE || &self.bytes[span.clone()] != name {
+                    *number = self.number_hashed(name, *hash)?;
+                }
             }
+            if numbers.len() - from < AT_ONCE {
+                return Some(());
+            }
+            rest.nth(AT_ONCE - 1);
         }
-        Some(())
+    }
+
+    /// Appends the number of each name that is known, if no other has its hash. Nothing here waits for memory before the
+    /// next name may ask for its own: each step asks for what the next one needs, of all names.
+    fn look<'a>(&self, names: impl Iterator<Item = &'a [u8]>, numbers: &mut Vec<u32>, looks: &mut Looks) {
+        let Looks { hashes, spans } = looks;
+        hashes.clear();
+        hashes.extend(names.map(|name| self.hash(name)));
+        // What is read of them is of no use; that it was read is.
+        black_box(hashes.iter().fold(0, |all, hash| all ^ self.places[(hash >> self.shift) as usize].hash));
+        let from = numbers.len();
+        numbers.extend(hashes.iter().map(|hash| self.places[self.find(*hash, |_| true)].number));
+        spans.clear();
+        spans.extend(numbers[from..].iter().map(|number| match self.starts.get(*number as usize..) {
+            Some(&[start, end, ..]) => start..end,
+            _ => 0..0,
+        }));
+        black_box(spans.iter().fold(0, |all, span| all ^ self.bytes.get(span.start).copied().unwrap_or(0)));
     }
 
     #[inline]
@@ -137,9 +170,9 @@ mod tests {
     fn many_names_survive_growth() {
         let mut names = Names::default();
         let all: Vec<String> = (0..50_000).map(|n| format!("user-{}", n * 7919 % 40_000)).collect();
-        let (mut numbers, mut hashes) = (Vec::new(), Vec::new());
+        let (mut numbers, mut looks) = (Vec::new(), Looks::default());
         for some in all.chunks(1000) {
-            names.number_all(some.iter().map(String::as_bytes), &mut numbers, &mut hashes).unwrap();
+            names.number_all(some.iter().map(String::as_bytes), &mut numbers, &mut looks).unwrap();
         }
         assert_eq!(names.len(), 40_000);
         assert!(all.iter().zip(&numbers).all(|(name, number)| names.name(*number as usize) == name.as_bytes()));
@@ -166,10 +199,10 @@ mod tests {
                 *map.entry(name.as_bytes()).or_insert(new)
             }).collect();
             let mut names = Names::default();
-            let (mut numbers, mut hashes) = (Vec::new(), Vec::new());
+            let (mut numbers, mut looks) = (Vec::new(), Looks::default());
             let cut = cut.min(all.len());
             for part in [&all[..cut], &all[cut..]] {
-                names.number_all(part.iter().map(String::as_bytes), &mut numbers, &mut hashes).unwrap();
+                names.number_all(part.iter().map(String::as_bytes), &mut numbers, &mut looks).unwrap();
             }
             prop_assert_eq!(&numbers, &expected);
             prop_assert_eq!(names.len(), map.len());

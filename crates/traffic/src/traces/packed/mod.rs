@@ -24,8 +24,10 @@ use std::path::PathBuf;
 /// How much of a recorded file is held where.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Rows of a chunk and of a packed block.
+    /// Rows of a chunk, and of a packed block where rows come in order: each costs two threads a call of the system.
     pub chunk: usize,
+    /// Rows of a packed block where they are sorted: one of each run is unpacked at a time.
+    pub block: usize,
     /// Rows of a run.
     pub run: usize,
     /// Bytes of packed runs in memory.
@@ -38,7 +40,7 @@ impl Default for Limits {
     /// A run of half a million rows waits in 6 to 22 MB; a block being merged needs 100 kB, and there are 350 runs in a
     /// shuffled file of 5 GB.
     fn default() -> Limits {
-        Limits { chunk: 2048, run: 1 << 19, memory: 128 << 20, folder: None }
+        Limits { chunk: 8192, block: 2048, run: 1 << 19, memory: 128 << 20, folder: None }
     }
 }
 
@@ -195,7 +197,7 @@ impl Packing {
         order.extend(0..waiting.at.len() as u32);
         order.sort_by_key(|index| waiting.at[*index as usize]);
         let mut part = std::mem::take(&mut self.part);
-        for places in order.chunks(self.limits.chunk) {
+        for places in order.chunks(self.limits.block) {
             part.gather(&waiting, places);
             self.pack(&part.at, &part.key, part.amounts.each_ref().map(Sparse::values));
         }

@@ -32,7 +32,7 @@ fn ample() -> Limits {
 }
 
 fn tiny(chunk: usize, run: usize, memory: usize) -> Limits {
-    Limits { chunk, run, memory, folder: None }
+    Limits { chunk, block: chunk, run, memory, folder: None }
 }
 
 /// Times, names of keys and amounts as they are played until `end`, and how many rows are not.
