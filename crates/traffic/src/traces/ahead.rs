@@ -131,6 +131,12 @@ impl Ahead {
         )))
     }
 
+    /// Whether all were given.
+    #[inline]
+    pub fn is_past(&self) -> bool {
+        self.rows.is_empty() && self.fault.is_none()
+    }
+
     /// The next row that was read ahead; `None` when all were given.
     pub fn give(&mut self, row: &mut Row) -> Option<Result<(), Box<Fault>>> {
         match self.rows.pop_front() {

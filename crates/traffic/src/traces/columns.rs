@@ -137,7 +137,14 @@ impl Columns {
         let Columns { names, entries, own, strict, ends } = self;
         for (role, places) in entries.iter() {
             let first = || get(places[0]);
-            let sum = |what| sum(names, places, what, &get);
+            let sum = |what| match &places[..] {
+                // Nearly always, and at once where it is digits alone.
+                [place] if what != "price" => match digits(get(*place)) {
+                    Some(amount) => Ok(amount),
+                    None => sum(names, places, what, &get),
+                },
+                _ => sum(names, places, what, &get),
+            };
             match role {
                 Role::Time => row.at = times.read(first())?,
                 Role::Key => {
@@ -170,7 +177,7 @@ impl Columns {
     }
 }
 
-#[inline]
+#[inline(never)]
 fn sum<'a>(
     names: &[String],
     places: &[usize],

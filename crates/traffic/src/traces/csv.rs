@@ -81,11 +81,12 @@ impl Table {
 
 impl Rows for Table {
     fn next(&mut self, row: &mut Row) -> Result<bool, Box<Fault>> {
-        let skip = usize::from(std::mem::take(&mut self.at_header));
-        for _ in 0..=skip {
-            if !self.split.next().map_err(|error| Fault::io(&error).at(self.split.reached()))? {
-                return Ok(false);
-            }
+        let is_header = std::mem::take(&mut self.at_header);
+        if !self.split.next().map_err(|error| Fault::io(&error).at(self.split.reached()))? {
+            return Ok(false);
+        }
+        if is_header {
+            return self.next(row);
         }
         self.fill(row).map_err(|fault| fault.at(self.line()))?;
         Ok(true)

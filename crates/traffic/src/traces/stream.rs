@@ -143,20 +143,22 @@ impl Stream {
         }
     }
 
+    #[inline]
     fn advance(&mut self, row: &mut Row) -> Result<bool, Box<Fault>> {
-        let more = match self.spread.take() {
-            None => self.next_row(row),
-            Some((mut spread, setting)) => {
-                let more = self.spread(&mut spread, row);
-                self.spread = Some((spread, setting));
-                more
-            }
-        }?;
+        let more = if self.spread.is_none() { self.next_row(row)? } else { self.next_of_totals(row)? };
         if more {
             self.good += 1;
             return Ok(true);
         }
         if self.good > 0 { Ok(false) } else { Err(self.no_rows()) }
+    }
+
+    #[cold]
+    fn next_of_totals(&mut self, row: &mut Row) -> Result<bool, Box<Fault>> {
+        let Some((mut spread, setting)) = self.spread.take() else { return Ok(false) };
+        let more = self.spread(&mut spread, row);
+        self.spread = Some((spread, setting));
+        more
     }
 
     /// The next request of the totals at hand, or of those of the next interval.
@@ -184,7 +186,11 @@ impl Stream {
     }
 
     /// The next row that counts, of those that were read ahead or of the file.
+    #[inline]
     fn next_row(&mut self, row: &mut Row) -> Result<bool, Box<Fault>> {
+        if self.ahead.is_past() {
+            return self.read(row);
+        }
         match self.ahead.give(row) {
             Some(Ok(())) => Ok(true),
             Some(Err(fault)) => Err(fault),
@@ -193,6 +199,7 @@ impl Stream {
     }
 
     /// The next row of the file that is not bad and of which the filter holds.
+    #[inline]
     fn read(&mut self, row: &mut Row) -> Result<bool, Box<Fault>> {
         while !self.ended {
             row.reset();
