@@ -13,18 +13,20 @@ pub const UNITS: [(Nanos, &str); 4] =
 /// Steps within a factor of ten that people would choose.
 const STEPS: [u64; 10] = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80];
 
-/// The name of a unit of [`UNITS`].
-pub fn unit_name(unit: Nanos) -> &'static str {
-    UNITS.iter().find(|(known, _)| *known == unit).map_or("", |(_, name)| name)
+/// What the limiter that is asked most is asked for.
+pub(super) struct Busy {
+    /// In all.
+    pub total: u64,
+    /// From the first request of anybody to the last; at least a second, for a mean over less says nothing that a limit
+    /// could be set by.
+    pub span: Nanos,
+    /// Most in a second.
+    pub peak: u64,
 }
 
-/// Round rates from half the mean of the limiter that is asked most to the most it is asked in a second, in the smallest unit
-/// in which the first is at least 1.
-///
-/// # Errors
-/// When the requests cannot be read back.
-pub fn rates(demand: &Demand) -> Result<Vec<Given>, TrafficError> {
-    let Some((first, last)) = demand.asked.ends() else { return Ok(Vec::new()) };
+/// Finds the limiter that is asked most; `None` where nothing is asked.
+pub(super) fn busy(demand: &Demand) -> Result<Option<Busy>, TrafficError> {
+    let Some((first, last)) = demand.asked.ends() else { return Ok(None) };
     let mut totals = vec![0u64; demand.limiters()];
     demand.asked.each(|block| {
         for (key, cost) in block.key.iter().zip(block.amount) {
@@ -32,11 +34,6 @@ pub fn rates(demand: &Demand) -> Result<Vec<Given>, TrafficError> {
             *total = total.saturating_add(*cost);
         }
     })?;
-    let busiest = totals.iter().copied().max().unwrap_or(0);
-    // A mean over less than a second says nothing that a limit could be set by.
-    let span = (last - first + 1).max(SECOND);
-    let mean_per = |unit: Nanos| u128::from(busiest) * u128::from(unit) / u128::from(span) / 2;
-    let (unit, _) = UNITS.into_iter().find(|&(unit, _)| mean_per(unit) >= 1).unwrap_or(UNITS[3]);
     let limiter = (0..totals.len()).max_by_key(|&limiter| totals[limiter]).unwrap_or(0);
     let (mut ahead, mut behind) = (demand.asked.pass(), demand.asked.pass());
     let own = |requests: &mut Requests<'_>| {
@@ -49,6 +46,23 @@ pub fn rates(demand: &Demand) -> Result<Vec<Given>, TrafficError> {
         }
     };
     let peak = sliding(|| own(&mut ahead), || own(&mut behind), SECOND)?.amount;
+    Ok(Some(Busy { total: totals[limiter], span: (last - first + 1).max(SECOND), peak }))
+}
+
+/// The name of a unit of [`UNITS`].
+pub fn unit_name(unit: Nanos) -> &'static str {
+    UNITS.iter().find(|(known, _)| *known == unit).map_or("", |(_, name)| name)
+}
+
+/// Round rates from half the mean of the limiter that is asked most to the most it is asked in a second, in the smallest unit
+/// in which the first is at least 1.
+///
+/// # Errors
+/// When the requests cannot be read back.
+pub fn rates(demand: &Demand) -> Result<Vec<Given>, TrafficError> {
+    let Some(Busy { total, span, peak }) = busy(demand)? else { return Ok(Vec::new()) };
+    let mean_per = |unit: Nanos| u128::from(total) * u128::from(unit) / u128::from(span) / 2;
+    let (unit, _) = UNITS.into_iter().find(|&(unit, _)| mean_per(unit) >= 1).unwrap_or(UNITS[3]);
     let low = mean_per(unit).max(1);
     let high = (u128::from(peak) * u128::from(unit) / u128::from(SECOND)).max(low);
     let mut limits = Vec::new();

@@ -3,9 +3,10 @@
 use super::unguarded::Unguarded;
 use super::varied::Setting;
 use super::{Asked, Kind};
-use crate::inspect::sliding;
-use crate::size::{Demand, Family, Given, Sizable, UNITS, least, sigma};
-use limiters::{Meter, Nanos, Rate};
+use crate::size::grid::{Busy, busy};
+use crate::size::{Demand, Family, Given, Sizable, UNITS, least};
+use limiters::{Meter, Nanos};
+use traffic::TrafficError;
 
 const SECOND: Nanos = 1_000_000_000;
 /// Steps from the smallest to the largest value of each rate or window.
@@ -28,15 +29,17 @@ fn budget(asked: &Asked<'_>) -> Given {
     Given { limit: 1, window: asked.scenario.quota.quota.window }
 }
 
-/// All settings, from the tightest rate or window on, each with its values from the tightest on.
-pub(super) fn settings(free: &Unguarded, asked: &Asked<'_>) -> Vec<Setting> {
+/// All settings, from the tightest rate or window on, each with its values from the tightest on: the last is the least that
+/// refuses nobody of what is asked without a limiter. Who is not refused does what it does without one, so in the closed loop it
+/// refuses nobody either (a queue delays, and then may).
+pub(super) fn settings(free: &Unguarded, asked: &Asked<'_>) -> Result<Vec<Setting>, TrafficError> {
     let (demand, varied) = (&free.demand, asked.varied);
     if demand.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let smallest = match varied.meter() {
         Meter::Requests => 1,
-        _ => demand.cost.iter().copied().filter(|cost| *cost > 0).min().unwrap_or(1),
+        _ => free.smallest,
     };
     let values = |most: u64, least: u64, steps: u32| match asked.values.is_empty() {
         true => between(least.min(most), most, steps),
@@ -45,48 +48,30 @@ pub(super) fn settings(free: &Unguarded, asked: &Asked<'_>) -> Vec<Setting> {
     let (given, steps) = match varied.kind {
         Kind::Cap => (vec![budget(asked)], BUDGETS),
         Kind::Sized(Sizable { family: Family::Bucket, .. }) if asked.rates.is_empty() => {
-            (rates(demand, varied.meter()), VALUES)
+            (rates(demand, varied.meter())?, VALUES)
         }
         Kind::Sized(Sizable { family: Family::Bucket, .. }) => (asked.rates.clone(), VALUES),
         Kind::Sized(_) => (windows(&asked.windows, free.duration), VALUES),
     };
-    let of = |one: Given| {
-        let largest = demand.cost.iter().copied().max().unwrap_or(1);
+    let mut settings = Vec::new();
+    for one in given {
         let values = match varied.kind {
-            Kind::Cap => values(demand.permits().max(free.spent), largest, steps),
-            Kind::Sized(sized) => values(enough(demand, &sized, one), smallest, steps),
+            Kind::Cap => values(demand.permits().max(free.spent), demand.largest(), steps),
+            Kind::Sized(sized) => values(least(demand, &sized, one, (0, 1))?.unwrap_or(1), smallest, steps),
         };
-        values.into_iter().map(move |value| (one, value))
-    };
-    given.into_iter().flat_map(of).collect()
-}
-
-/// The least value that refuses nobody of what is asked without a limiter. Nobody refused does what nobody limited does, so in
-/// the closed loop it refuses nobody either (a queue delays, and then may).
-fn enough(demand: &Demand, sized: &Sizable, given: Given) -> u64 {
-    match sized.obeys_sigma {
-        true => Rate::new(given.limit, given.window).map_or(1, |rate| sigma(demand, rate)),
-        false => least(demand, sized, given, (0, 1)).unwrap_or(1),
+        settings.extend(values.into_iter().map(|value| (one, value)));
     }
+    Ok(settings)
 }
 
 /// Round rates (1, 2 and 5 in a power of ten) from a fiftieth of the mean of the limiter that is asked most to the most it is
 /// asked in a second. Recorded traffic is sized for what it needs; a rogue is stopped far below what it would do.
-fn rates(demand: &Demand, meter: Meter) -> Vec<Given> {
-    let (first, last) = (demand.at[0], demand.at[demand.len() - 1]);
-    let mut totals = vec![0u64; demand.limiters()];
-    for (index, cost) in demand.cost.iter().enumerate() {
-        let total = &mut totals[demand.limiter_of(index)];
-        *total = total.saturating_add(*cost);
-    }
-    let busiest = (0..totals.len()).max_by_key(|&limiter| totals[limiter]).unwrap_or(0);
-    let span = u128::from((last - first + 1).max(SECOND));
-    let low_per = |unit: Nanos| u128::from(totals[busiest]) * u128::from(unit) / span / 50;
+fn rates(demand: &Demand, meter: Meter) -> Result<Vec<Given>, TrafficError> {
+    let Some(Busy { total, span, peak }) = busy(demand)? else { return Ok(Vec::new()) };
+    let low_per = |unit: Nanos| u128::from(total) * u128::from(unit) / u128::from(span) / 50;
     // A micro-dollar an hour is no rate that anybody would set; a cent is.
     let readable = if meter == Meter::Spend { 10_000 } else { 1 };
     let (unit, _) = UNITS.into_iter().find(|&(unit, _)| low_per(unit) >= readable).unwrap_or(UNITS[3]);
-    let own = (0..demand.len()).filter(|&index| demand.limiter_of(index) == busiest);
-    let peak = sliding(own.map(|index| (demand.at[index], demand.cost[index])), SECOND).amount;
     let low = low_per(unit).max(1);
     let high = (u128::from(peak) * u128::from(unit) / u128::from(SECOND)).max(low);
     let round = (0..19u32).flat_map(|decade| [1u128, 2, 5].map(|step| step * 10u128.pow(decade)));
@@ -94,7 +79,7 @@ fn rates(demand: &Demand, meter: Meter) -> Vec<Given> {
     let from = round.partition_point(|&limit| limit <= low).saturating_sub(1);
     let to = round.partition_point(|&limit| limit < high);
     let limits = round.into_iter().take(to + 1).skip(from);
-    limits.filter_map(|limit| Some(Given { limit: u64::try_from(limit).ok()?, window: unit })).collect()
+    Ok(limits.filter_map(|limit| Some(Given { limit: u64::try_from(limit).ok()?, window: unit })).collect())
 }
 
 /// The windows asked for, or round lengths of which two fit into the run.
@@ -138,9 +123,10 @@ mod tests {
     #[test]
     fn rates_reach_far_below_the_mean() {
         let at: Vec<Nanos> = (0..3_600).map(|n| n * SECOND / 5).collect();
-        let demand = Demand { key: vec![0; at.len()], cost: vec![1; at.len()], keys: 1, per_key: false, at };
+        let (key, cost) = (vec![0; at.len()], vec![1; at.len()]);
+        let demand = Demand::new(at, key, cost, 1, false);
         let limits: Vec<(u64, Nanos)> =
-            rates(&demand, Meter::Requests).iter().map(|one| (one.limit, one.window / SECOND)).collect();
+            rates(&demand, Meter::Requests).unwrap().iter().map(|one| (one.limit, one.window / SECOND)).collect();
         assert_eq!(limits, [(5, 60), (10, 60), (20, 60), (50, 60), (100, 60), (200, 60), (500, 60)]);
     }
 }

@@ -101,7 +101,7 @@ pub fn frontier(asked: &Asked<'_>, seen: &(dyn Fn(usize, usize) + Sync)) -> Resu
     let seed = scenario.seed;
     let settings = match grid::given(asked) {
         Some(settings) => settings,
-        None => grid::settings(&unguarded::unguarded(&scenario, varied)?, asked),
+        None => grid::settings(&unguarded::unguarded(&scenario, varied)?, asked).map_err(|error| error.to_string())?,
     };
     if settings.is_empty() {
         return Err(format!("{file}: the clients ask for nothing within the run"));

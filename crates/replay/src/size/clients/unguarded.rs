@@ -17,6 +17,8 @@ use std::ops::Range;
 pub(super) struct Unguarded {
     /// Everything asked, in time order.
     pub demand: Demand,
+    /// The smallest that is asked at once; at least 1.
+    pub smallest: u64,
     /// Micro-dollars spent by all.
     pub spent: u64,
     /// Length of the run.
@@ -77,6 +79,7 @@ pub(super) fn unguarded(scenario: &Scenario, varied: &Varied) -> Result<Unguarde
     }
     debug_assert!(asks.at.is_sorted(), "a world asks in the order of time");
     let keys = asks.key.iter().max().map_or(1, |most| *most as usize + 1);
-    let demand = Demand { at: asks.at, key: asks.key, cost: asks.cost, keys, per_key: varied.per_key() };
-    Ok(Unguarded { demand, spent, duration })
+    let smallest = asks.cost.iter().copied().filter(|cost| *cost > 0).min().unwrap_or(1);
+    let demand = Demand::new(asks.at, asks.key, asks.cost, keys, varied.per_key());
+    Ok(Unguarded { demand, smallest, spent, duration })
 }
