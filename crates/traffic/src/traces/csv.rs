@@ -82,7 +82,7 @@ impl Table {
 impl Rows for Table {
     fn next(&mut self, row: &mut Row) -> Result<bool, Box<Fault>> {
         let is_header = std::mem::take(&mut self.at_header);
-        if !self.split.next().map_err(|error| Fault::io(&error).at(self.split.reached()))? {
+        if !self.split.next()? {
             return Ok(false);
         }
         if is_header {

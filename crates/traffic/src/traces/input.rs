@@ -49,8 +49,17 @@ impl Progress {
 
     /// Whether the file ended, without a line end, at `position` in its decompressed bytes.
     pub fn is_unended_at(&self, position: u64) -> bool {
-        let Tail { length, last, ended } = &*self.tail;
-        ended.load(Relaxed) && length.load(Relaxed) == position && last.load(Relaxed) != b'\n'
+        self.is_unended() && self.tail.length.load(Relaxed) == position
+    }
+
+    /// Whether the file ended, without a line end.
+    pub fn is_unended(&self) -> bool {
+        self.tail.ended.load(Relaxed) && self.tail.last.load(Relaxed) != b'\n'
+    }
+
+    /// Whether the file ended before `position` in its decompressed bytes.
+    pub fn ends_before(&self, position: u64) -> bool {
+        self.tail.ended.load(Relaxed) && self.tail.length.load(Relaxed) < position
     }
 }
 

@@ -5,6 +5,7 @@
 //! are. So a block of whole lines is searched for what needs more care, and if it has nothing of it, for the ends of all
 //! fields, eight bytes at a time. From the first such block on, if there is one, the `csv` crate reads the rest of the file.
 
+use super::fault::Fault;
 use super::input::{BUFFER, Progress};
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 use std::io::{self, BufRead, Chain, Cursor, Read};
@@ -49,11 +50,20 @@ pub(super) struct Shape {
     pub crlf: bool,
 }
 
+/// What was read already, what was not, and what is put behind it.
+type Rest = Chain<Chain<Cursor<Vec<u8>>, Input>, &'static [u8]>;
+
 /// The `csv` crate at work, from some row on.
 pub(super) struct Careful {
-    reader: csv::Reader<Chain<Cursor<Vec<u8>>, Input>>,
+    reader: csv::Reader<Rest>,
     pub record: csv::ByteRecord,
+    /// Whether a quote of the record is never closed.
+    open: bool,
 }
+
+/// Put behind the file: the end of its last row and one more. A quote that is still open takes them in; the crate does not say
+/// that one is.
+const BEHIND: &[u8] = b"\n\0\n";
 
 impl Split {
     /// Begins at the first row of `input`.
@@ -83,15 +93,16 @@ impl Split {
     /// Goes to the next row that is neither blank nor a comment; `false` at the end.
     ///
     /// # Errors
-    /// When reading fails.
+    /// When reading fails, or for a row whose quote is never closed.
     #[inline]
-    pub fn next(&mut self) -> io::Result<bool> {
+    pub fn next(&mut self) -> Result<bool, Box<Fault>> {
         while self.careful.is_none() {
             if self.mark == self.marks.len() {
-                if !self.refill()? {
-                    return Ok(false);
+                match self.refill() {
+                    Ok(true) => continue,
+                    Ok(false) => return Ok(false),
+                    Err(error) => return Err(Fault::io(&error).at(self.reached())),
                 }
-                continue;
             }
             let (begin, first) = (self.next, self.mark);
             let mut mark = self.marks[self.mark];
@@ -111,7 +122,37 @@ impl Split {
             self.row = (begin, begin + line.len(), first);
             return Ok(true);
         }
-        self.careful.as_mut().map_or(Ok(false), Careful::next)
+        self.next_with_care()
+    }
+
+    fn next_with_care(&mut self) -> Result<bool, Box<Fault>> {
+        let Some(careful) = &mut self.careful else { return Ok(false) };
+        // With any number of fields allowed and no text expected, nothing but reading can fail.
+        match careful.reader.read_byte_record(&mut careful.record).map_err(io::Error::from) {
+            Ok(true) => {}
+            Ok(false) => return Ok(false),
+            Err(error) => return Err(Fault::io(&error).at(self.reached())),
+        }
+        // A last line that has no end ends with the first byte that was put behind it.
+        if !self.progress.ends_before((self.before + careful.reader.position().byte()).saturating_sub(1)) {
+            return Ok(true);
+        }
+        if careful.record.len() == 1 && careful.record[0] == BEHIND[1..2] {
+            return Ok(false);
+        }
+        careful.open = true;
+        let text = careful.record.iter().collect::<Vec<_>>().join(&self.shape.delimiter);
+        let text = text.strip_suffix(BEHIND).unwrap_or(&text);
+        let within = text.strip_suffix(b"\n").unwrap_or(text);
+        let fault = match memchr_iter(b'\n', within).count() {
+            0 => Fault::row("quote not closed", "a quote in it is never closed"),
+            more => Fault::file(format!(
+                "a quote in this row is never closed, so that it takes in the {more} {} after it",
+                if more == 1 { "line" } else { "lines" }
+            )),
+        };
+        let first = within.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        Err(fault.value(first).at(self.line()))
     }
 
     /// Reads on, up to the end of some line, and finds where its fields end; `false` at the end.
@@ -164,11 +205,11 @@ impl Split {
     fn beware(&mut self) -> bool {
         let mut rest = std::mem::take(&mut self.buffer);
         rest.truncate(self.filled);
-        let rest = Cursor::new(rest).chain(std::mem::replace(&mut self.input, Box::new(io::empty())));
+        let rest = Cursor::new(rest).chain(std::mem::replace(&mut self.input, Box::new(io::empty()))).chain(BEHIND);
         let mut builder = csv::ReaderBuilder::new();
         builder.has_headers(false).flexible(true).delimiter(self.shape.delimiter).comment(self.shape.comment);
         builder.buffer_capacity(BUFFER);
-        self.careful = Some(Careful { reader: builder.from_reader(rest), record: csv::ByteRecord::new() });
+        self.careful = Some(Careful { reader: builder.from_reader(rest), record: csv::ByteRecord::new(), open: false });
         true
     }
 
@@ -210,7 +251,7 @@ impl Split {
             // its end. A record ends behind its \n, but before the \n of \r\n.
             Some(careful) => {
                 let within = memchr_iter(b'\n', careful.record.as_slice()).count() as u64;
-                let behind = u64::from(!self.shape.crlf && !self.unended());
+                let behind = u64::from(!careful.open && (!self.shape.crlf || self.unended()));
                 self.reached() - within - behind
             }
         }
@@ -223,18 +264,14 @@ impl Split {
 
     /// Whether the row ends with the file instead of a line end.
     pub fn unended(&self) -> bool {
-        let end = match &self.careful {
-            None => self.next.min(self.filled) as u64,
-            Some(careful) => careful.reader.position().byte(),
-        };
-        self.progress.is_unended_at(self.before + end)
-    }
-}
-
-impl Careful {
-    fn next(&mut self) -> io::Result<bool> {
-        // With any number of fields allowed and no text expected, nothing but reading can fail.
-        self.reader.read_byte_record(&mut self.record).map_err(io::Error::from)
+        match &self.careful {
+            None => self.progress.is_unended_at(self.before + self.next.min(self.filled) as u64),
+            Some(Careful { open: true, .. }) => self.progress.is_unended(),
+            Some(careful) => {
+                let end = self.before + careful.reader.position().byte();
+                end > 0 && self.progress.is_unended_at(end - 1)
+            }
+        }
     }
 }
 
@@ -276,8 +313,8 @@ mod tests {
     use crate::traces::input;
     use proptest::prelude::*;
 
-    /// Fields, line and whether the file ends within it, of every row.
-    type Seen = Vec<(Vec<Vec<u8>>, u64, bool)>;
+    /// Fields, line and whether the file ends within it, of every row; and what is wrong behind them.
+    type Seen = (Vec<(Vec<Vec<u8>>, u64, bool)>, Option<Box<Fault>>);
 
     fn seen(text: &[u8], room: usize, shape: Shape, careful: bool) -> Seen {
         let input = input::from_reader(Cursor::new(text.to_vec())).ok().unwrap();
@@ -286,15 +323,48 @@ mod tests {
             split.beware();
         }
         let mut rows = Vec::new();
-        while split.next().unwrap() {
+        let fault = loop {
+            match split.next() {
+                Ok(true) => {}
+                Ok(false) => break None,
+                Err(fault) => break Some(fault),
+            }
             let fields: Vec<Vec<u8>> = split.fields().into_iter().map(<[u8]>::to_vec).collect();
             if split.careful().is_none() {
                 assert_eq!(fields.len(), split.len());
             }
             rows.push((fields, split.line(), split.unended()));
-        }
+        };
         assert!(!split.next().unwrap(), "the end stays the end");
-        rows
+        (rows, fault)
+    }
+
+    /// The crate itself, and whether a quote is open at the end, found by its rules.
+    fn by_the_crate(text: &str, Shape { delimiter, comment, .. }: Shape) -> (Vec<Vec<Vec<u8>>>, bool) {
+        let mut builder = csv::ReaderBuilder::new();
+        builder.has_headers(false).flexible(true).delimiter(delimiter).comment(comment);
+        // Without a line end of its own the crate makes a row of a comment.
+        let text = [text.as_bytes(), b"\n"].concat();
+        let records = builder.from_reader(&text[..]).into_byte_records();
+        let rows = records.map(|record| record.unwrap().iter().map(<[u8]>::to_vec).collect()).collect();
+        let (mut at_row, mut at_field, mut open, mut comments) = (true, true, false, false);
+        let mut bytes = text.iter().copied().peekable();
+        while let Some(byte) = bytes.next() {
+            if comments {
+                comments = byte != b'\n';
+            } else if open {
+                if byte == b'"' && bytes.next_if_eq(&b'"').is_none() {
+                    open = false;
+                }
+            } else if at_row && Some(byte) == comment {
+                comments = true;
+            } else {
+                open = at_field && byte == b'"';
+                at_row = matches!(byte, b'\r' | b'\n');
+                at_field = at_row || byte == delimiter;
+            }
+        }
+        (rows, open)
     }
 
     fn shapes() -> impl Strategy<Value = (u8, Option<u8>)> {
@@ -304,14 +374,16 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_split_as_the_csv_crate_does(
-            text in "z[a1#, ;\t|\"\r\n]{0,80}", room in 1..40usize, (delimiter, comment) in shapes(),
+            text in "z[a1#, ;\t|\"\r\n]{0,80}", room in 1..40usize, (delimiter, comment) in shapes(), careful: bool,
         ) {
             let shape = Shape { delimiter, comment, crlf: false };
-            let fields = |rows: Seen| rows.into_iter().map(|row| row.0).collect::<Vec<_>>();
-            // The crate makes a row of a comment that ends with the file.
-            let text = if comment.is_some() { [&text[..], "\n"].concat() } else { text };
-            let text = text.as_bytes();
-            prop_assert_eq!(fields(seen(text, room, shape, false)), fields(seen(text, 9, shape, true)));
+            let (mut expected, open) = by_the_crate(&text, shape);
+            let (rows, fault) = seen(text.as_bytes(), room, shape, careful);
+            if open {
+                expected.pop();
+            }
+            prop_assert_eq!(rows.into_iter().map(|row| row.0).collect::<Vec<_>>(), expected);
+            prop_assert_eq!(fault.is_some(), open);
         }
 
         #[test]
@@ -320,10 +392,11 @@ mod tests {
             (crlf, last, room) in (any::<bool>(), any::<bool>(), 1..40usize),
         ) {
             let end = if crlf { "\r\n" } else { "\n" };
-            let last = last || rows[rows.len() - 1].starts_with('#');
             let text = ["z", end, &rows.join(end), if last { end } else { "" }].concat();
             let shape = Shape { delimiter: b',', comment: Some(b'#'), crlf };
-            prop_assert_eq!(seen(text.as_bytes(), room, shape, false), seen(text.as_bytes(), room, shape, true));
+            let (with, without) = (seen(text.as_bytes(), room, shape, true), seen(text.as_bytes(), room, shape, false));
+            prop_assert_eq!(without.0, with.0);
+            prop_assert!(with.1.is_none() && without.1.is_none());
         }
     }
 
@@ -331,10 +404,25 @@ mod tests {
     fn lines_longer_than_the_buffer_and_bytes_beyond_ascii() {
         let long = [&[0xff; 3000][..], b",\x80\x0a\xac\x8a,\x0b\n"].concat();
         let shape = Shape { delimiter: b',', comment: None, crlf: false };
-        let rows = seen(&long, 16, shape, false);
+        let (rows, _) = seen(&long, 16, shape, false);
         assert_eq!(
             rows,
             [(vec![vec![0xff; 3000], vec![0x80]], 1, false), (vec![vec![0xac, 0x8a], vec![0x0b]], 2, false),]
         );
+    }
+
+    #[test]
+    fn a_quote_that_is_never_closed_is_no_row() {
+        for (text, line, fatal, value, message) in [
+            ("a,b\n1,\"x\n", 2, false, "1,x", "a quote in it is never closed"),
+            ("a,b\r\n1,\"x", 2, false, "1,x", "a quote in it is never closed"),
+            ("a,b\n\"y\nz\",2\n1,\"x\n2,x", 4, true, "1,x", "takes in the 1 line after it"),
+            ("a,b\n1,\"x\n2,x\n3,\"\"x\n", 2, true, "1,x", "takes in the 2 lines after it"),
+        ] {
+            let shape = Shape { delimiter: b',', comment: None, crlf: text.contains('\r') };
+            let fault = seen(text.as_bytes(), 16, shape, false).1.unwrap();
+            assert!(fault.message.contains(message), "{text:?}: {}", fault.message);
+            assert_eq!((fault.line, fault.fatal, fault.value.as_deref()), (Some(line), fatal, Some(value)), "{text:?}");
+        }
     }
 }
