@@ -372,17 +372,20 @@ fn frontier(found: &Found<'_>, rows: &[FrontierRow], best: Option<&FrontierRow>)
         _ => format!("at most {} of the useful work", share(found.ask.blocked)),
     };
     let _ = match best {
-        Some(row) if row.saved > 0 => writeln!(
+        Some(row) => writeln!(
             text,
             "  recommended: {}, because it refuses {may} and of such settings saves most: {} of what the rogue keys cost",
             setting(row),
             part(row.saved, row.rogue)
         ),
-        _ => writeln!(
-            text,
-            "  no setting that refuses {may} saves anything: these keys do not stand out by rate; allow more with --blocked-at-most, or \
-             limit each key by itself with --per-key"
-        ),
+        None => {
+            let by_key = if found.demand.per_key { "" } else { ", or limit each key by itself with --per-key" };
+            writeln!(
+                text,
+                "  none is recommended: no setting that refuses {may} saves anything, for these keys do not stand out by rate; allow more \
+                 with --blocked-at-most{by_key}"
+            )
+        }
     };
     text
 }
@@ -396,6 +399,7 @@ fn paste(found: &Found<'_>) -> String {
         });
         let really = wrapped(&format!("{}{refused}", one.really), "  ");
         let _ = write!(text, "\n{}\n    {}\n{really}", one.server, one.text.replace('\n', "\n    "));
+        let _ = writeln!(text, "  To compare it: --limiter '{}'.", one.setting);
     }
     text
 }

@@ -121,11 +121,13 @@ pub(super) fn unbeaten(points: &[(i128, i128)]) -> Vec<usize> {
     order
 }
 
-/// The row that saves most among those that lose at most this share of the useful work; of equal ones the one that loses least.
+/// The row that saves most, and not nothing, among those that lose at most this share of the useful work; of equal ones the
+/// one that loses least.
 pub fn recommended(rows: &[FrontierRow], (part, whole): Share) -> Option<&FrontierRow> {
     let bearable =
         |row: &&FrontierRow| u128::from(row.lost) * u128::from(whole) <= u128::from(part) * u128::from(row.legit);
-    rows.iter().filter(bearable).filter(|row| row.frontier).max_by_key(|row| (row.saved, std::cmp::Reverse(row.lost)))
+    let saving = rows.iter().filter(|row| row.frontier && row.saved > 0).filter(bearable);
+    saving.max_by_key(|row| (row.saved, std::cmp::Reverse(row.lost)))
 }
 
 #[cfg(test)]
@@ -141,6 +143,7 @@ mod tests {
         assert_eq!(kept, [(5, 0), (9, 2), (8, 1)]);
         assert_eq!(recommended(&rows, (1, 100)).map(|row| row.saved), Some(8));
         assert_eq!(recommended(&rows, (0, 1)).map(|row| row.saved), Some(5));
+        assert_eq!(recommended(&[FrontierRow { frontier: true, ..row(0, 0) }], (1, 1)), None);
     }
 
     #[test]
