@@ -156,3 +156,74 @@ fn bad_input_is_one_error_and_status_2() {
     }
     insta::assert_snapshot!(said);
 }
+
+/// A session log that names its models and has no price.
+fn session(folder: &Path) -> String {
+    let path = folder.join("session.jsonl");
+    let answer = |second: u64, model: &str| {
+        format!(
+            "{{\"timestamp\":\"2026-05-01T10:00:{second:02}Z\",\"sessionId\":\"s\",\"message\":{{\"id\":\"m{second}\",\"model\":\"{model}\",\
+             \"usage\":{{\"input_tokens\":1000,\"output_tokens\":100,\"cache_read_input_tokens\":10000}}}}}}\n"
+        )
+    };
+    let log: String = (0..20)
+        .map(|second| answer(second, if second < 15 { "claude-sonnet-4-5" } else { "claude-opus-4-5" }))
+        .collect();
+    std::fs::write(&path, log).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_session_log_without_prices_is_priced_by_its_models() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = session(folder.path());
+    // $3, $15 and $0.30 a million: $0.0075 a call, 15 of them; the model that is not listed costs nothing.
+    let found = json(&[&log, "--window", "60s"]);
+    assert_eq!(windows(&found, "spend").next().map(|(sliding, _)| sliding), Some(15 * 7_500));
+    // $5, $25 and $0.50 for the other five.
+    let given = ["--prices", "claude-opus-4-5=5/25/0.5/6.25", "--window", "60s"];
+    let found = json(&[&[&log[..]], &given[..]].concat());
+    assert_eq!(windows(&found, "spend").next().map(|(sliding, _)| sliding), Some(15 * 7_500 + 5 * 12_500));
+    let dear = json(&[&[&log[..]], &given[..], &["--where", "price > 0.01"]].concat());
+    assert_eq!(dear["rows"], 5);
+    // The scenario that is written has the prices too.
+    let (target, out) = (folder.path().join("mine.toml"), folder.path().join("out"));
+    let (target, out) = (target.to_str().unwrap(), out.to_str().unwrap());
+    let size = ["size", "--trace", &log, "--meter", "spend", "--rate", "$0.01/min", "--write", target];
+    let run = |args: &[&str]| Command::cargo_bin("workbench").unwrap().args(args).output().unwrap();
+    assert!(run(&[&size[..], &given[..2]].concat()).status.success());
+    assert!(std::fs::read_to_string(target).unwrap().contains("\"claude-opus-4-5\" = \"5/25/0.5/6.25\""));
+    let said = run(&["run", target, "--no-overhead", "--out", out]);
+    assert!(String::from_utf8_lossy(&said.stdout).contains("expectations: all hold"), "{said:?}");
+}
+
+#[test]
+fn times_of_a_column_can_be_compared_as_texts() {
+    let later = std::fs::read_to_string(AZURE).unwrap();
+    let later = later.lines().skip(1).filter(|line| *line >= "2023-11-16 18:30").count();
+    let found = json(&[AZURE, "--where", "column(\"TIMESTAMP\") >= \"2023-11-16 18:30\""]);
+    assert_eq!(found["rows"], later);
+    assert!(later > 1_000 && later < 8_819);
+}
+
+#[test]
+fn wrong_prices_and_filters_on_time_are_errors() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = session(folder.path());
+    let mut said = String::new();
+    for args in [
+        &[&log[..], "--prices", "claude-opus-4-5"][..],
+        &[&log, "--prices", "=5/25"],
+        &[&log, "--prices", "claude-opus-4-5=5"],
+        &[&log, "--prices", "claude-opus-4-5=claude-opus"],
+        &[AZURE, "--prices", "gpt-4o=gpt-4o"],
+        &[AZURE, "--where", "time > 5"],
+        &[AZURE, "--where", "at >= \"2023-11-16T18:00:00Z\""],
+        &[AZURE, "--where", "timestamp < 10 and cost > 1"],
+    ] {
+        let output = inspect(args);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{args:?}");
+        said.push_str(&String::from_utf8(output.stderr).unwrap().replace(&log, "session.jsonl"));
+    }
+    insta::assert_snapshot!(said);
+}

@@ -129,6 +129,11 @@ pub struct ReadArgs {
     /// error]
     #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub spread: Option<bool>,
+    /// Price of calls that name this model and no price of their own (agent session logs, OTLP): a name of `workbench list
+    /// prices`, or dollars for a million tokens sent/received/cache read/cache written, such as
+    /// 'claude-opus-4-5=5/25/0.50/6.25'; a model may end in *; repeat it [default: the listed price of the model]
+    #[arg(long, value_name = "MODEL=PRICE")]
+    pub prices: Vec<String>,
     /// Unit of numeric times: ns, us, ms or s [default: recognised, and said]
     #[arg(long, value_name = "UNIT")]
     pub time_unit: Option<String>,
@@ -152,6 +157,7 @@ impl ReadArgs {
             ("--where", self.filter.is_some()),
             ("--key-by", self.key_by.is_some()),
             ("--spread", self.spread.is_some()),
+            ("--prices", !self.prices.is_empty()),
             ("--time-unit", self.time_unit.is_some()),
             ("--key-normalise", self.key_normalise.is_some()),
             ("--skip-bad-rows", self.skip_bad_rows),

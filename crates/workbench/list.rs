@@ -147,7 +147,8 @@ fn cost(cost: &Cost) -> String {
 }
 
 fn prices() -> String {
-    let mut text = format!("prices as of {PRICES_AS_OF} (price = \"…\" in [client.cost]); tokens by the million\n");
+    let mut text =
+        format!("prices as of {PRICES_AS_OF} (price = \"…\" in [client.cost], and --prices); tokens by the million\n");
     for price in traffic::clients::prices() {
         let dollars = |pico: u64, per: f64| format!("${}", pico as f64 * per / 1e12);
         let mut words = vec![price.what.clone()];
@@ -159,10 +160,14 @@ fn prices() -> String {
             ("out", price.output),
             ("cache read", price.cache_read),
             ("cache write", price.cache_write),
+            ("for an hour", if price.cache_write_hour == price.cache_write { 0 } else { price.cache_write_hour }),
         ];
         words.extend(
             tokens.iter().filter(|one| one.1 > 0).map(|(what, pico)| format!("{what} {}", dollars(*pico, 1e6))),
         );
+        if !price.models.is_empty() {
+            words.push(format!("in logs {}", price.models.join(" or ")));
+        }
         line(&mut text, &price.name, &format!("{} ({})", words.join(", "), price.source));
     }
     text

@@ -6,6 +6,7 @@ use crate::text::one;
 use replay::diagnose::{Diagnostic, Place, valid_values};
 use replay::scenario::words;
 use std::path::Path;
+use traffic::prices::Price;
 use traffic::spec::{KeyNormalise, Said, Trace};
 use traffic::traces::{Where, WhereError};
 
@@ -47,6 +48,7 @@ pub fn read(path: &Path, args: &ReadArgs, flag: &str) -> Result<Trace, Problem> 
     if let Some(text) = &args.filter {
         Where::parse(text).map_err(|error| wrong_filter(text, error))?;
     }
+    let prices = args.prices.iter().map(|text| one("--prices", text, price)).collect::<Result<_, _>>()?;
     let normalise = one_of("--key-normalise", args.key_normalise.as_deref(), &["none", "address"])?;
     Ok(Trace {
         path: path.to_owned(),
@@ -63,6 +65,7 @@ pub fn read(path: &Path, args: &ReadArgs, flag: &str) -> Result<Trace, Problem> 
         filter: args.filter.clone(),
         key_by,
         spread: args.spread,
+        prices,
         said: Said::Flags,
         ..Trace::default()
     })
@@ -80,6 +83,7 @@ pub fn written(args: &ReadArgs) -> String {
         text.push_str(&format!(" {flag} {value}"));
     };
     args.column.iter().for_each(|column| say(&mut text, "--column", column));
+    args.prices.iter().for_each(|price| say(&mut text, "--prices", price));
     for (flag, value) in [
         ("--format", &args.format),
         ("--where", &args.filter),
@@ -101,6 +105,13 @@ pub fn written(args: &ReadArgs) -> String {
         text.push_str(" --skip-bad-rows");
     }
     text
+}
+
+/// `MODEL=PRICE`.
+fn price(text: &str) -> Result<(String, String), String> {
+    let split = text.rsplit_once('=').filter(|(model, _)| !model.is_empty());
+    let (model, price) = split.ok_or("write MODEL=PRICE, such as gpt-5.2-codex=gpt-5")?;
+    Price::given(price).map(|_| (model.to_owned(), price.to_owned()))
 }
 
 /// The name of a client or library.

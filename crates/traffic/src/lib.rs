@@ -36,6 +36,7 @@ mod own_form;
 #[cfg(feature = "parquet")]
 mod own_parquet;
 mod pattern;
+pub mod prices;
 pub mod spec;
 pub mod traces;
 pub mod words;

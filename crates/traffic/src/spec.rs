@@ -149,6 +149,10 @@ pub struct Trace {
     /// Whether rows are totals that are spread evenly over their interval; when absent, rows that look like totals are an
     /// error.
     pub spread: Option<bool>,
+    /// Prices of calls that the file has a model and tokens of, but no price: the model's name, or what it begins with
+    /// before a `*`, and the price as [`Price::given`](crate::prices::Price::given) takes it. Models without one have the
+    /// listed price.
+    pub prices: Vec<(String, String)>,
     /// Who says all this, and how errors name it.
     pub said: Said,
     /// Refused calls are tried again as this client or library does, in a closed loop; a name that
@@ -168,6 +172,16 @@ pub enum Said {
     Scenario,
     /// Flags of a command line, which are the keys with two dashes.
     Flags,
+}
+
+impl Said {
+    /// How a price of a model is given.
+    pub(crate) fn prices(self) -> &'static str {
+        match self {
+            Said::Scenario => "prices = { \"MODEL\" = \"PRICE\" }",
+            Said::Flags => "--prices MODEL=PRICE",
+        }
+    }
 }
 
 impl Trace {

@@ -50,6 +50,8 @@ pub(crate) enum Takes {
     Retries,
     /// A table from roles to column names.
     Columns,
+    /// A table from models to prices of their tokens.
+    Prices,
     /// A table from keys to lists of values.
     Sweep,
     /// A constant or a distribution of lengths of time.
@@ -132,6 +134,7 @@ impl Takes {
                 "{ steps = …, wait = … }: steps of one request, and the time until the next request".into()
             }
             Takes::Columns => "a table such as { time = \"TIMESTAMP\", cost = [\"in\", \"out\"] }".into(),
+            Takes::Prices => "a table such as { \"gpt-5.2-codex\" = \"gpt-5\", \"claude-*\" = \"5/25/0.50/6.25\" }".into(),
             Takes::Sweep => "a table with a list of values, such as { burst = [10, 50, 100] }".into(),
         }
     }

@@ -151,6 +151,13 @@ pub(crate) const PATTERNS: &[(&str, Section)] = &[
                     "true: each row is a total of a minute, an hour, a day … and is spread evenly over it; false: each is one \
                      request, whatever it looks like"
                 ),
+                may(
+                    "prices",
+                    Takes::Prices,
+                    "the listed price of the model that a call names",
+                    "prices for calls without one of their own, by model (or its beginning and *): a listed name, or dollars for a \
+                     million tokens sent/received/cache read/cache written"
+                ),
                 may("time-unit", Takes::Choice(&["ns", "us", "ms", "s"]), "guessed, and said", "unit of numeric times"),
                 may("time-scale", Takes::Decimal { above: 0.0, or_equal: false }, "1.0", "gaps are multiplied by it"),
                 may("repeat", Takes::Whole { min: 1, max: 1_000_000 }, "1", "how many times the file is played"),

@@ -226,6 +226,7 @@ fn trace(table: &Table<'_>, path: &Path, is_there: &dyn Fn(&Path) -> bool) -> Op
     }
     let filter = filter(table);
     let spread = table.get("spread", read::flag);
+    let prices = table.get("prices", read::prices).unwrap_or_default();
     let skip_bad_rows = table.get("skip-bad-rows", read::flag).unwrap_or(false);
     let retry_as = table.get("retry-as", read::retries);
     let retry_within = table.get("retry-within", read::time);
@@ -264,6 +265,7 @@ fn trace(table: &Table<'_>, path: &Path, is_there: &dyn Fn(&Path) -> bool) -> Op
         filter,
         key_by,
         spread,
+        prices,
         said: Said::Scenario,
         retry_as,
         retry_within,

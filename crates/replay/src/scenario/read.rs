@@ -1,7 +1,7 @@
 //! One reader for each kind of value: what a key takes, from a TOML value to a plain one.
 
 use super::keys::{Key, Takes};
-use super::table::{Value, entries, kind_of};
+use super::table::{Entry, Value, entries, kind_of};
 use super::value::{Decimal, Misfit, Problem, duration, exact_rate, money, per_time};
 use crate::diagnose::valid_values;
 use limiters::{Nanos, Rate};
@@ -265,6 +265,17 @@ pub(crate) fn timestamp(value: Value<'_>, key: &Key) -> Read<Nanos> {
     u64::try_from(instant.as_nanosecond()).map_err(|_| {
         Problem::new(format!("{written:?} is outside the years 1970 to 2554, which nanoseconds in 64 bits reach"))
     })
+}
+
+/// Models and the prices of their tokens.
+pub(crate) fn prices(value: Value<'_>, key: &Key) -> Read<Vec<(String, String)>> {
+    let table = value.get_ref().as_table().ok_or_else(|| takes(key, value))?;
+    let one = |entry: Entry<'_>| {
+        let text = entry.value.get_ref().as_str().ok_or_else(|| takes(key, entry.value).at(entry.value.span()))?;
+        traffic::prices::Price::given(text).map_err(|message| Problem::new(message).at(entry.value.span()))?;
+        Ok((entry.name.to_owned(), text.to_owned()))
+    };
+    entries(table).into_iter().map(one).collect()
 }
 
 /// Roles and the columns that play them.

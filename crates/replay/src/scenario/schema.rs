@@ -105,6 +105,7 @@ fn of(takes: Takes) -> Value {
             json!({ "enum": traffic::traces::FORMATS.iter().map(|format| format.name).collect::<Vec<_>>() })
         }
         Takes::Retries => json!({ "enum": traffic::clients::retry_names() }),
+        Takes::Prices => json!({ "type": "object", "additionalProperties": { "type": "string" } }),
         Takes::Columns => {
             let names = json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 });
             let roles: Vec<&str> = traffic::traces::roles().collect();

@@ -79,6 +79,10 @@ fn trace(trace: &Trace) -> String {
     if let Some(spread) = trace.spread {
         line("spread", spread.to_string());
     }
+    if !trace.prices.is_empty() {
+        let each = trace.prices.iter().map(|(model, price)| format!("{} = {}", text(model), text(price)));
+        line("prices", format!("{{ {} }}", each.collect::<Vec<_>>().join(", ")));
+    }
     if let Some(unit) = &trace.time_unit {
         line("time-unit", text(unit));
     }

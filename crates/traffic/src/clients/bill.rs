@@ -3,9 +3,7 @@
 use crate::clients::spec::Cost;
 use crate::clients::{Law, Price};
 use crate::draw::Numbered;
-
-/// Pico-dollars in a micro-dollar.
-const PICO: u128 = 1_000_000;
+use crate::prices::Tokens;
 
 /// What one call comes to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,17 +111,9 @@ impl Bill {
 }
 
 fn priced(paid: Paid, price: &Price) -> Paid {
-    let pico = u128::from(price.call)
-        + [
-            (paid.input, price.input),
-            (paid.output, price.output),
-            (paid.cache_read, price.cache_read),
-            (paid.cache_write, price.cache_write),
-        ]
-        .iter()
-        .map(|(tokens, price)| u128::from(*tokens) * u128::from(*price))
-        .sum::<u128>();
-    Paid { microusd: ((pico + PICO / 2) / PICO).try_into().unwrap_or(u64::MAX), ..paid }
+    let Paid { input, output, cache_read, cache_write, .. } = paid;
+    let microusd = price.microusd(&Tokens { input, output, cache_read, cache_write, cache_write_hour: 0 });
+    Paid { microusd, ..paid }
 }
 
 #[cfg(test)]

@@ -15,16 +15,15 @@ mod bill;
 mod law;
 mod libraries;
 mod presets;
-mod prices;
 mod retry;
 mod scripts;
 pub mod spec;
 
+pub use crate::prices::{PRICES_AS_OF, Price, price, prices};
 pub use again::{Again, retry_as, retry_names};
 pub use bill::{Bill, Paid};
 pub use law::{Law, share};
 pub use libraries::{LIBRARIES, Library, library};
 pub use presets::{PRESETS, Preset, preset};
-pub use prices::{PRICES_AS_OF, Price, price, prices};
 pub use retry::{Failure, Next};
 pub use scripts::{Script, Scripts, Step};

@@ -3,14 +3,18 @@
 //! Claude Code writes `message.usage` several times while an answer streams in; the last one of a message counts, and the
 //! first one is when it was asked. Codex writes `token_count` events with the use of the last call beside the running total;
 //! an event whose total did not move repeats the one before.
+//!
+//! Older logs of Claude Code say what an answer cost; newer ones, and those of Codex, only which model gave it.
 
 use super::fault::Fault;
 use super::field::{Field, Fields};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::lines::Lines;
 use super::number::dollars;
+use super::pricing::Pricing;
 use super::row::Row;
 use super::time::Times;
+use crate::prices::Tokens;
 use limiters::Nanos;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -24,7 +28,7 @@ pub(super) const FORMAT: Format = Format {
     recognised_by: "JSON lines, one of the first with message.usage or payload.info.last_token_usage",
     time: "timestamp of the first line of an answer",
     key: "session",
-    cost: "1; input and output tokens, cached ones apart; costUSD is the price",
+    cost: "1; input and output tokens, cached ones apart; costUSD is the price, else that of the model in the price list",
     detect: |head| {
         head.first_line().starts_with(b"{")
             && head
@@ -50,6 +54,7 @@ struct Line<'a> {
 #[derive(Deserialize)]
 struct Message {
     id: Option<String>,
+    model: Option<String>,
     usage: Option<Usage>,
 }
 
@@ -67,16 +72,41 @@ struct Usage {
     cache_write: u64,
     #[serde(rename = "cached_input_tokens")]
     cached: u64,
+    #[serde(rename = "cache_creation")]
+    written: Option<Written>,
+}
+
+/// Which part of the tokens written to a cache is kept for an hour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+struct Written {
+    #[serde(rename = "ephemeral_1h_input_tokens")]
+    hour: u64,
+}
+
+impl Usage {
+    fn tokens(&self) -> Tokens {
+        let hour = self.written.map_or(0, |written| written.hour).min(self.cache_write);
+        Tokens {
+            input: self.input,
+            output: self.output,
+            cache_read: self.cache_read,
+            cache_write: self.cache_write - hour,
+            cache_write_hour: hour,
+        }
+    }
 }
 
 #[derive(Deserialize)]
 struct Payload {
     id: Option<String>,
+    model: Option<String>,
     info: Option<Info>,
 }
 
 #[derive(Deserialize)]
 struct Info {
+    model: Option<String>,
     last_token_usage: Option<Usage>,
     total_token_usage: Option<Usage>,
 }
@@ -94,7 +124,9 @@ struct Answer {
     at: Nanos,
     session: u32,
     usage: Usage,
-    microusd: u64,
+    /// What it cost, where the file says so.
+    microusd: Option<u64>,
+    model: u32,
 }
 
 struct Agent {
@@ -107,6 +139,10 @@ struct Agent {
     /// The session that Codex named last, and its running total.
     session: String,
     total: Option<Usage>,
+    models: Vec<String>,
+    /// The model that Codex named last.
+    model: String,
+    pricing: Pricing,
     read: bool,
     merged: u64,
     others: u64,
@@ -114,6 +150,7 @@ struct Agent {
 
 fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
     setup.no_columns(FORMAT.name)?;
+    let pricing = Pricing::new(setup.spec)?;
     Ok(Box::new(Agent {
         lines: Lines::new(setup.input.reader),
         times: Times::new("timestamp", None)?,
@@ -122,6 +159,9 @@ fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
         sessions: Vec::new(),
         session: String::new(),
         total: None,
+        models: Vec::new(),
+        model: String::new(),
+        pricing,
         read: false,
         merged: 0,
         others: 0,
@@ -140,16 +180,20 @@ impl Agent {
             if let Some(id) = line.payload.as_ref().and_then(|payload| payload.id.clone()) {
                 self.session = id;
             }
-            let (id, usage) = match (line.message, line.payload.and_then(|payload| payload.info)) {
-                (Some(Message { id, usage: Some(usage) }), _) => (id, usage),
-                (_, Some(Info { last_token_usage: Some(usage), total_token_usage })) => {
+            if let Some(model) = line.payload.as_ref().and_then(|payload| payload.model.clone()) {
+                self.model = model;
+            }
+            let (id, model, usage) = match (line.message, line.payload.and_then(|payload| payload.info)) {
+                (Some(Message { id, model, usage: Some(usage) }), _) => (id, model.unwrap_or_default(), usage),
+                (_, Some(Info { model, last_token_usage: Some(usage), total_token_usage })) => {
                     if total_token_usage.is_some() && self.total == total_token_usage {
                         self.merged += 1;
                         continue;
                     }
                     self.total = total_token_usage;
                     let input = usage.input.saturating_sub(usage.cached);
-                    (None, Usage { input, cache_read: usage.cached, ..usage })
+                    let model = model.unwrap_or_else(|| self.model.clone());
+                    (None, model, Usage { input, cache_read: usage.cached, ..usage })
                 }
                 _ => {
                     self.others += 1;
@@ -158,12 +202,15 @@ impl Agent {
             };
             let time = line.timestamp.map_or("", |raw| raw.get().trim_matches('"'));
             let at = self.times.read(time.as_bytes()).map_err(|fault| fault.at(number))?;
-            let price = line.cost.map_or("0", RawValue::get);
-            let price = if price == "null" { "0" } else { price };
-            let microusd = dollars(price.as_bytes()).map_err(|fault| fault.at(number).column("costUSD"))?;
+            let price = line.cost.map(RawValue::get).filter(|price| *price != "null");
+            let microusd = price.map(|price| dollars(price.as_bytes())).transpose();
+            let microusd = microusd.map_err(|fault| fault.at(number).column("costUSD"))?;
             if let Some(known) = id.as_ref().and_then(|id| self.by_id.get(id)) {
                 let answer = &mut self.answers[*known];
                 (answer.usage, answer.microusd) = (usage, microusd);
+                if !model.is_empty() {
+                    answer.model = place_of(&mut self.models, model);
+                }
                 self.merged += 1;
                 continue;
             }
@@ -171,16 +218,23 @@ impl Agent {
                 self.by_id.insert(id, self.answers.len());
             }
             let session = line.session.unwrap_or_else(|| self.session.clone());
-            let place = self.sessions.iter().rposition(|known| *known == session).unwrap_or_else(|| {
-                self.sessions.push(session);
-                self.sessions.len() - 1
-            });
-            self.answers.push_back(Answer { at, session: place as u32, usage, microusd });
+            let session = place_of(&mut self.sessions, session);
+            let model = place_of(&mut self.models, model);
+            self.answers.push_back(Answer { at, session, usage, microusd, model });
         }
         self.read = true;
         self.by_id.clear();
         Ok(())
     }
+}
+
+/// Where `name` stands among `names`; at their end when it is new.
+fn place_of(names: &mut Vec<String>, name: String) -> u32 {
+    let place = names.iter().rposition(|known| *known == name).unwrap_or_else(|| {
+        names.push(name);
+        names.len() - 1
+    });
+    place as u32
 }
 
 impl Rows for Agent {
@@ -189,12 +243,13 @@ impl Rows for Agent {
             self.read_all()?;
         }
         let Some(answer) = self.answers.pop_front() else { return Ok(false) };
-        let Answer { at, session, usage, microusd } = answer;
+        let Answer { at, session, usage, microusd, model } = answer;
         row.at = at;
         row.key.extend_from_slice(self.sessions[session as usize].as_bytes());
         (row.input_tokens, row.output_tokens) = (usage.input, usage.output);
         (row.cache_read_tokens, row.cache_write_tokens) = (usage.cache_read, usage.cache_write);
-        row.microusd = microusd;
+        // The last use of a message counts, so its price is known only now.
+        row.microusd = microusd.unwrap_or_else(|| self.pricing.microusd(&self.models[model as usize], &usage.tokens()));
         Ok(true)
     }
 
@@ -208,6 +263,10 @@ impl Rows for Agent {
             Field::CacheWrite,
             Field::Price,
         ])
+    }
+
+    fn has_models(&self) -> bool {
+        true
     }
 
     fn clock(&self) -> Clock {
@@ -224,6 +283,7 @@ impl Rows for Agent {
 
     fn finish(&mut self, notes: &mut Notes) {
         self.times.finish(notes);
+        self.pricing.finish(notes);
         if self.merged > 0 {
             notes.guess(format!(
                 "{} lines repeat or continue an answer and are merged into it: the last use counts",

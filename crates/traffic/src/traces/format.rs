@@ -122,6 +122,11 @@ pub(super) trait Rows: Send {
         self.columns()?.totals()
     }
 
+    /// Whether calls may name a model, by which they are priced.
+    fn has_models(&self) -> bool {
+        false
+    }
+
     /// What is wrong with a file in which no row was found, good or bad.
     fn nothing(&self) -> String {
         "the file has no requests".to_owned()

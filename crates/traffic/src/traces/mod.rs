@@ -44,6 +44,7 @@ mod parquet_table;
 mod parse;
 mod pass;
 mod playback;
+mod pricing;
 mod recorded;
 mod refused;
 mod role;

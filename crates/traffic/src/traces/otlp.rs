@@ -4,8 +4,10 @@ use super::fault::Fault;
 use super::field::{Field, Fields};
 use super::format::{Clock, Format, Notes, Rows, Setup};
 use super::number::{amount, digits};
+use super::pricing::Pricing;
 use super::row::Row;
 use super::time::Times;
+use crate::prices::Tokens;
 use serde::Deserialize;
 use serde_json::StreamDeserializer;
 use serde_json::de::IoRead;
@@ -18,7 +20,7 @@ pub(super) const FORMAT: Format = Format {
     recognised_by: "a JSON document with resourceSpans",
     time: "startTimeUnixNano of spans of servers and of calls to models",
     key: "the attribute enduser.id, user.id, session.id, client.address or the like; else the service's name",
-    cost: "1; gen_ai.usage.input_tokens and output_tokens",
+    cost: "1; gen_ai.usage.input_tokens and output_tokens, cached ones apart; the price of the model in the price list",
     detect: |head| {
         let text = head.bytes.trim_ascii_start();
         text.strip_prefix(b"{").is_some_and(|text| text.trim_ascii_start().starts_with(b"\"resourceSpans\""))
@@ -119,13 +121,15 @@ struct Otlp {
     spans: Vec<(String, Span)>,
     number: u64,
     others: u64,
+    pricing: Pricing,
 }
 
 fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
     setup.no_columns(FORMAT.name)?;
+    let pricing = Pricing::new(setup.spec)?;
     let documents = serde_json::Deserializer::from_reader(setup.input.reader).into_iter();
     let times = Times::new("startTimeUnixNano", Some("ns"))?;
-    Ok(Box::new(Otlp { documents, times, spans: Vec::new(), number: 0, others: 0 }))
+    Ok(Box::new(Otlp { documents, times, spans: Vec::new(), number: 0, others: 0, pricing }))
 }
 
 impl Otlp {
@@ -176,7 +180,21 @@ impl Rows for Otlp {
             })
         };
         row.input_tokens = tokens(&["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"]).map_err(at)?;
+        row.cache_read_tokens = tokens(&["gen_ai.usage.cache_read.input_tokens"]).map_err(at)?;
+        row.cache_write_tokens = tokens(&["gen_ai.usage.cache_creation.input_tokens"]).map_err(at)?;
+        // By the convention those are among the input tokens; where there are more of them, they cannot be.
+        let cached = row.cache_read_tokens.saturating_add(row.cache_write_tokens);
+        row.input_tokens = row.input_tokens.checked_sub(cached).unwrap_or(row.input_tokens);
         row.output_tokens = tokens(&["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"]).map_err(at)?;
+        let model = get(&["gen_ai.response.model", "gen_ai.request.model"]).unwrap_or_default();
+        let used = Tokens {
+            input: row.input_tokens,
+            output: row.output_tokens,
+            cache_read: row.cache_read_tokens,
+            cache_write: row.cache_write_tokens,
+            cache_write_hour: 0,
+        };
+        row.microusd = self.pricing.microusd(&model, &used);
         let status = get(&["http.response.status_code", "http.status_code"]).unwrap_or_default();
         row.status = digits(status.as_bytes()).and_then(|status| status.try_into().ok()).unwrap_or(0);
         row.method.extend_from_slice(get(&["http.request.method", "http.method"]).unwrap_or_default().as_bytes());
@@ -185,7 +203,22 @@ impl Rows for Otlp {
     }
 
     fn fields(&self) -> Fields {
-        Fields::of(&[Field::Key, Field::Cost, Field::Method, Field::Path, Field::Status, Field::Input, Field::Output])
+        Fields::of(&[
+            Field::Key,
+            Field::Cost,
+            Field::Method,
+            Field::Path,
+            Field::Status,
+            Field::Input,
+            Field::Output,
+            Field::CacheRead,
+            Field::CacheWrite,
+            Field::Price,
+        ])
+    }
+
+    fn has_models(&self) -> bool {
+        true
     }
 
     fn clock(&self) -> Clock {
@@ -206,6 +239,7 @@ impl Rows for Otlp {
     }
 
     fn finish(&mut self, notes: &mut Notes) {
+        self.pricing.finish(notes);
         if self.others > 0 {
             let others = self.others;
             notes

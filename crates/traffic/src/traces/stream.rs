@@ -50,6 +50,9 @@ pub struct Stream {
     ended: bool,
 }
 
+/// Formats whose rows may name a model.
+const FORMATS_WITH_MODELS: [&str; 2] = ["agent", "otlp"];
+
 /// Tokens from and into caches.
 #[derive(Default)]
 struct Cached {
@@ -100,6 +103,13 @@ impl Stream {
         };
         let progress = input.progress.clone();
         let mut rows = (format.open)(Setup { spec, input, notes: &mut notes })?;
+        if let (Some((model, _)), false) = (spec.prices.first(), rows.has_models()) {
+            let (said, name) = (spec.setting("prices"), format.name);
+            let with = FORMATS_WITH_MODELS.join(" and ");
+            return Err(Fault::file(format!(
+                "{said} {model}: rows of the format {name} name no model; {with} do, and other files need a column with the price"
+            )));
+        }
         let sieve = Sieve::new(spec, &mut *rows, format.name)?;
         let key_by = KeyBy::new(spec, &mut *rows, format.name)?;
         let mut stream = Stream {
@@ -307,7 +317,7 @@ impl Stream {
         let Cached { read, written, priced } = self.cached;
         if read > 0 || written > 0 {
             let where_to = match priced {
-                true => "only the price, which is taken as the file has it, has them in it",
+                true => "only the price has them in it",
                 false => "no row has a price, so that they count nowhere",
             };
             self.notes.guess(format!(

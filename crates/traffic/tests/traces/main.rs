@@ -6,6 +6,7 @@ mod formats;
 mod handmade;
 mod notes;
 mod playback;
+mod prices;
 mod public;
 mod sessions;
 mod speed;

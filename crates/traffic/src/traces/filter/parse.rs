@@ -5,6 +5,7 @@ use super::{Expr, Left, Op, Right, Test, WhereError};
 use crate::traces::columns::nearest;
 use crate::traces::field::{Field, Kind};
 use crate::traces::number::decimal;
+use crate::traces::role::{Role, is_known};
 use regex::bytes::RegexBuilder;
 use std::ops::Range;
 
@@ -92,6 +93,13 @@ impl Parser {
                 Some(field) => Ok((Left::Field(field), span)),
                 None if ["and", "or"].contains(&name.as_str()) => {
                     Err(WhereError::new(span, format!("`{name}` stands where a field should")).note(fields()))
+                }
+                None if is_known(Role::Time, &name) => {
+                    let message =
+                        format!("`{name}`: the time of a request is no field, so rows cannot be chosen by it");
+                    let instead = "column(\"NAME\") compares a column's text, and times as ISO 8601 sort as texts do: \
+                                   column(\"TIMESTAMP\") >= \"2023-11-16T18\"; a log without columns is cut before it is read";
+                    Err(WhereError::new(span, message).note(instead).note(fields()))
                 }
                 None if name == "NOT" => Err(WhereError::new(span, "write `not` in small letters")),
                 None => {
