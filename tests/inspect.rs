@@ -94,6 +94,27 @@ fn parquet_holds_the_same_requests() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("cut off or damaged"));
 }
 
+/// Of this file some damage makes the `parquet` crate panic.
+#[cfg(feature = "parquet")]
+#[test]
+fn damaged_parquet_is_an_error_whatever_is_damaged() {
+    use traffic::traces::{Row, Stream};
+    let bytes = std::fs::read("fuzz/seeds/own.parquet").unwrap();
+    let spec = traffic::spec::Trace { path: "damaged.parquet".into(), ..Default::default() };
+    let mut damaged = 0;
+    for (place, bit) in (4..bytes.len()).flat_map(|place| (0..8).map(move |bit| (place, bit))) {
+        let mut bytes = bytes.clone();
+        bytes[place] ^= 1 << bit;
+        let read = Stream::from_reader(&spec, std::io::Cursor::new(bytes)).and_then(|mut stream| {
+            let mut row = Row::default();
+            while stream.rows() < 1_000 && stream.next(&mut row)? {}
+            Ok(stream.rows())
+        });
+        damaged += usize::from(read.is_err_and(|error| error.message.contains("its parts contradict each other")));
+    }
+    assert!(damaged > 0, "no panic was caught");
+}
+
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn a_build_without_parquet_says_how_to_get_it() {

@@ -13,8 +13,10 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::record::reader::RowIter;
 use parquet::schema::types::{Type, TypePtr};
+use std::cell::Cell;
 use std::io::{Read, Write};
-use std::sync::Arc;
+use std::panic;
+use std::sync::{Arc, Once};
 
 /// A table of which nothing was read yet, or that is being read.
 enum State {
@@ -40,11 +42,11 @@ struct Table {
 pub(super) fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
     let Setup { spec, mut input, notes } = setup;
     let reader: Box<dyn FileReader> = match input.file {
-        Some(file) => Box::new(SerializedFileReader::new(file).map_err(broken)?),
+        Some(file) => Box::new(guarded(|| SerializedFileReader::new(file))?),
         None => {
             let mut bytes = Vec::new();
             input.reader.read_to_end(&mut bytes).map_err(|error| Fault::io(&error))?;
-            Box::new(SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(broken)?)
+            Box::new(guarded(|| SerializedFileReader::new(bytes::Bytes::from(bytes)))?)
         }
     };
     let root = reader.metadata().file_metadata().schema_descr().root_schema_ptr();
@@ -70,8 +72,31 @@ pub(super) fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
     Ok(Box::new(Table { state, root, fields, columns, times, wanted: Vec::new(), values, number: 0 }))
 }
 
-fn broken(error: ParquetError) -> Box<Fault> {
+/// What is wrong with a file.
+fn broken(error: impl std::fmt::Display) -> Box<Fault> {
     Fault::file(format!("the Parquet data is cut off or damaged, or is written in a way that is not read ({error})"))
+}
+
+/// Does something with the file. The `parquet` crate panics on some damaged files (seen in 60.1, of which a bit was turned); for
+/// people who read one that is an error of the file and not of the program, and is to be said like any other.
+fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Box<Fault>> {
+    thread_local!(static AT_WORK: Cell<bool> = const { Cell::new(false) });
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        // What a panic prints is decided for the whole process; elsewhere it stays as it was.
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !AT_WORK.get() {
+                usual(info)
+            }
+        }));
+    });
+    AT_WORK.set(true);
+    // What was being read is not looked at again.
+    let done = panic::catch_unwind(panic::AssertUnwindSafe(work));
+    AT_WORK.set(false);
+    let panicked = |_| broken("its parts contradict each other");
+    done.map_err(panicked)?.map_err(broken)
 }
 
 /// The unit of a column of times; 96-bit times are read to the millisecond.
@@ -97,7 +122,7 @@ impl Table {
         self.wanted.dedup();
         let fields = self.wanted.iter().map(|place| Arc::clone(&self.fields[*place])).collect();
         let projection = Type::group_type_builder(self.root.name()).with_fields(fields).build().map_err(broken)?;
-        RowIter::from_file_into(reader).project(Some(projection)).map_err(broken)
+        guarded(|| RowIter::from_file_into(reader).project(Some(projection)))
     }
 }
 
@@ -131,9 +156,9 @@ impl Rows for Table {
             State::Open(rows) => rows,
             State::Ended => return Ok(false),
         };
-        let Some(next) = rows.next() else { return Ok(false) };
         self.number += 1;
-        let next = next.map_err(|error| broken(error).at(self.number))?;
+        let next = guarded(|| rows.next().transpose()).map_err(|fault| fault.at(self.number))?;
+        let Some(next) = next else { return Ok(false) };
         self.state = State::Open(rows);
         for ((_, value), place) in next.get_column_iter().zip(&self.wanted) {
             write(value, &mut self.values[*place]);
