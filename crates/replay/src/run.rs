@@ -6,7 +6,7 @@ use crate::engine::{self, NoSink, Sink};
 use crate::entry::{Comparison, Entry};
 use crate::guarantee::{self, Sample};
 use crate::lane::Lane;
-use crate::measure::{Setup, round_width};
+use crate::measure::{Envelope, Setup, round_width};
 use crate::money::{self, Prices, Scene, Twins};
 use crate::open::{FileRead, open};
 use crate::recorded::{self, Prepared};
@@ -128,7 +128,7 @@ pub(crate) fn played(scenario: &Scenario, options: &Options<'_>) -> Result<Run, 
     entries.extend(planned);
 
     let taus = window_lengths(quota, scenario);
-    let budget = ENVELOPE_BYTES / 16 / entries.len();
+    let budget = ENVELOPE_BYTES / Envelope::START_BYTES / entries.len();
     let many_keys = traffic.key_count() != Some(1);
     let lane = |entry: &Entry| {
         let setup = Setup {

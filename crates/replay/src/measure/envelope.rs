@@ -36,6 +36,10 @@ struct Window {
 }
 
 impl Envelope {
+    /// Bytes that a remembered start takes at most: its time and what was started before it, in lists of which a third is
+    /// what no window needs any more and an eighth is room.
+    pub const START_BYTES: usize = 28;
+
     /// Measures windows of the lengths `taus` (each at least 1 ns), remembering at most `budget` starts for those longer
     /// than `kept`. Shorter ones are always measured.
     pub fn new(taus: &[Nanos], budget: usize, kept: Nanos) -> Envelope {
@@ -58,6 +62,8 @@ impl Envelope {
             // Until here one start was one permit.
             self.before.extend(self.total - first_new as u64..self.total);
         }
+        make_room(&mut self.at, at.len());
+        make_room(&mut self.before, at.len());
         self.at.extend_from_slice(at);
         for &cost in cost {
             self.before.push(self.total);
@@ -75,6 +81,7 @@ impl Envelope {
             return self.observe(at, &vec![1; at.len()]);
         }
         let first_new = self.at.len();
+        make_room(&mut self.at, at.len());
         self.at.extend_from_slice(at);
         self.total += at.len() as u64;
         for window in self.windows.iter_mut().filter(|window| !window.given_up) {
@@ -96,7 +103,7 @@ impl Envelope {
             longest.given_up = true;
         }
         let keep = needed(&self.windows);
-        if end > keep * 2 + 4096 {
+        if end > keep + keep / 2 + 4096 {
             let drop = end - keep;
             self.at.drain(..drop);
             if !self.unit {
@@ -116,6 +123,13 @@ impl Envelope {
     /// Window lengths that were given up because they needed more memory than the budget.
     pub fn given_up(&self) -> impl Iterator<Item = Nanos> + '_ {
         self.windows.iter().filter(|window| window.given_up).map(|window| window.tau)
+    }
+}
+
+/// Makes room for `more` values. A list that doubled would take twice the memory that its budget is made for.
+fn make_room(list: &mut Vec<u64>, more: usize) {
+    if list.capacity() - list.len() < more {
+        list.reserve_exact(more.max(list.len() / 8));
     }
 }
 
