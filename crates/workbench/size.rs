@@ -102,7 +102,10 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
     let per_key = args.per_key || args.read.key_by.is_some();
     let demand = Demand::of(&file, meter, per_key).map_err(failed)?;
     // What a server's setting counts, whatever is sized.
-    let counted = Demand::of(&file, Meter::Requests, per_key).map_err(failed)?;
+    let counted = match meter {
+        Meter::Requests => demand.clone(),
+        _ => Demand::of(&file, Meter::Requests, per_key).map_err(failed)?,
+    };
     let prices = match spend {
         Some(_) => {
             Some(Metered::of(&file, Meter::Spend).map_err(|message| failed(format!("--spend-at-most: {message}")))?)
