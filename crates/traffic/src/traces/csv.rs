@@ -64,7 +64,7 @@ impl Table {
         let Table { split, header, columns, times, .. } = self;
         let width = header.names.len();
         let careful = split.careful();
-        let found = careful.map_or(split.len(), |careful| careful.record.len());
+        let found = careful.map_or_else(|| split.len(), |careful| careful.record.len());
         if found != width {
             let (reason, message) = match found {
                 few if few < width => ("too few columns", format!("the row has {few} of {width} columns")),

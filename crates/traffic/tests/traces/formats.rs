@@ -215,3 +215,18 @@ fn cached_tokens_are_paid_and_not_metered() {
     let batch = play(recorded);
     assert_eq!((batch.input_tokens, batch.microusd), (vec![150, 150], vec![4785, 4785]));
 }
+
+/// Rows without quotes are split many at once, up to the first block that has one.
+#[test]
+fn quotes_far_into_a_table() {
+    let plain: String = (0..30_000).map(|n| format!("{n},user-{},{}\n", n % 7, n % 3)).collect();
+    let log = format!("t_ms,user,cost\n{plain}30000,\"a,b\",\"1,000\"\n30001,c,2\n");
+    let (name, read) = rows(&log, data(""));
+    assert_eq!((name, read.len()), ("csv", 30_002));
+    let said = |row: &Row| (row.at / MS, str(&row.key).to_owned(), row.cost);
+    assert_eq!(said(&read[29_999]), (29_999, "user-4".to_owned(), 2));
+    assert_eq!(said(&read[30_000]), (30_000, "a,b".to_owned(), 1000));
+    assert_eq!(said(&read[30_001]), (30_001, "c".to_owned(), 2));
+    let error = text(&format!("{log}30002,\"d\"\n"), data("")).unwrap_err();
+    assert!(error.to_string().contains(":30004: the row has 2 of 3 columns"), "{error}");
+}
