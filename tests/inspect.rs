@@ -248,3 +248,36 @@ fn wrong_prices_and_filters_on_time_are_errors() {
     }
     insta::assert_snapshot!(said);
 }
+
+#[test]
+fn totals_of_tokens_are_spread_over_a_chosen_number_of_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("usage.csv");
+    std::fs::write(
+        &log,
+        "bucket_start,user,input_tokens\n2026-01-01T00:00:00Z,ann,5000\n2026-01-01T01:00:00Z,ann,7000\n",
+    )
+    .unwrap();
+    let log = log.to_str().unwrap();
+    let found = json(&[log, "--spread=100", "--window", "3600s"]);
+    assert_eq!(found["rows"], 200);
+    // A sliding hour of two levels holds no more than the larger.
+    assert_eq!(windows(&found, "tokens").next(), Some((7_000, 7_000)));
+    for value in ["0", "-1", "yes", "1.5", ""] {
+        let output = inspect(&[log, &format!("--spread={value}")]);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{value}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        let right = format!(
+            "error: --spread {value}: true, false, or over how many requests each total is spread, from 1 to 4294967295\n"
+        );
+        assert!(said == right || value.is_empty() && said.starts_with("error: "), "{said}");
+    }
+    let (target, out) = (folder.path().join("mine.toml"), folder.path().join("out"));
+    let (target, out) = (target.to_str().unwrap(), out.to_str().unwrap());
+    let run = |args: &[&str]| Command::cargo_bin("workbench").unwrap().args(args).output().unwrap();
+    let size = ["size", "--trace", log, "--meter", "tokens", "--spread=100", "--write", target];
+    assert!(run(&size).status.success());
+    assert!(std::fs::read_to_string(target).unwrap().contains("spread = 100"));
+    let said = run(&["run", target, "--no-overhead", "--out", out]);
+    assert!(String::from_utf8_lossy(&said.stdout).contains("expectations: all hold"), "{said:?}");
+}

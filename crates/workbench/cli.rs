@@ -125,10 +125,10 @@ pub struct ReadArgs {
     #[arg(long, value_name = "PARTS")]
     pub key_by: Option<String>,
     /// Rows are totals of a minute, an hour or a day, as usage exports have them: spread each evenly over its interval.
-    /// --spread=false takes each row as one request, whatever it looks like [default: rows that look like totals are an
-    /// error]
-    #[arg(long, value_name = "YES", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub spread: Option<bool>,
+    /// Where no column says how many requests a total stands for, --spread=60 spreads each over 60. --spread=false takes
+    /// each row as one request, whatever it looks like [default: rows that look like totals are an error]
+    #[arg(long, value_name = "REQUESTS", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub spread: Option<String>,
     /// Price of calls that name this model and no price of their own (agent session logs, OTLP): a name of `workbench list
     /// prices`, or dollars for a million tokens sent/received/cache read/cache written, such as
     /// 'claude-opus-4-5=5/25/0.50/6.25'; a model may end in *; repeat it [default: the listed price of the model]

@@ -5,6 +5,7 @@ use crate::problem::Problem;
 use crate::text::one;
 use replay::diagnose::{Diagnostic, Place, valid_values};
 use replay::scenario::words;
+use std::num::NonZeroU32;
 use std::path::Path;
 use traffic::prices::Price;
 use traffic::spec::{KeyNormalise, Said, Trace};
@@ -48,6 +49,7 @@ pub fn read(path: &Path, args: &ReadArgs, flag: &str) -> Result<Trace, Problem> 
     if let Some(text) = &args.filter {
         Where::parse(text).map_err(|error| wrong_filter(text, error))?;
     }
+    let spread = args.spread.as_deref().map(|text| one("--spread", text, spread)).transpose()?;
     let prices = args.prices.iter().map(|text| one("--prices", text, price)).collect::<Result<_, _>>()?;
     let normalise = one_of("--key-normalise", args.key_normalise.as_deref(), &["none", "address"])?;
     Ok(Trace {
@@ -64,7 +66,8 @@ pub fn read(path: &Path, args: &ReadArgs, flag: &str) -> Result<Trace, Problem> 
         max_bad_rows: args.max_bad_rows,
         filter: args.filter.clone(),
         key_by,
-        spread: args.spread,
+        spread: spread.map(|(spread, _)| spread),
+        spread_over: spread.and_then(|(_, over)| over),
         prices,
         said: Said::Flags,
         ..Trace::default()
@@ -93,9 +96,9 @@ pub fn written(args: &ReadArgs) -> String {
     ] {
         value.iter().for_each(|value| say(&mut text, flag, value));
     }
-    match args.spread {
-        Some(true) => text.push_str(" --spread"),
-        Some(false) => text.push_str(" --spread=false"),
+    match args.spread.as_deref() {
+        Some("true") => text.push_str(" --spread"),
+        Some(other) => text.push_str(&format!(" --spread={other}")),
         None => {}
     }
     if let Some(most) = args.max_bad_rows {
@@ -105,6 +108,16 @@ pub fn written(args: &ReadArgs) -> String {
         text.push_str(" --skip-bad-rows");
     }
     text
+}
+
+/// Whether totals are spread, and over how many requests where somebody says so.
+fn spread(text: &str) -> Result<(bool, Option<NonZeroU32>), String> {
+    match (text, text.parse()) {
+        ("true", _) => Ok((true, None)),
+        ("false", _) => Ok((false, None)),
+        (_, Ok(over)) => Ok((true, Some(over))),
+        _ => Err("true, false, or over how many requests each total is spread, from 1 to 4294967295".to_owned()),
+    }
 }
 
 /// `MODEL=PRICE`.

@@ -2,6 +2,7 @@
 #![no_main]
 
 use std::io::Cursor;
+use std::num::NonZeroU32;
 use traffic::spec::Trace;
 use traffic::traces::{Row, Stream};
 
@@ -12,7 +13,10 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Some((settings, bytes)) = data.split_first() else { return };
     let spread = [None, Some(true), Some(true), Some(false)][usize::from(settings & 3)];
     let skip_bad_rows = settings & 4 != 0;
-    let spec = Trace { path: "fuzz".into(), format: Some("csv".into()), spread, skip_bad_rows, ..Trace::default() };
+    let chosen = settings & 8 != 0 && spread == Some(true);
+    let spread_over = NonZeroU32::new(u32::from(settings >> 4) + 1).filter(|_| chosen);
+    let format = Some("csv".into());
+    let spec = Trace { path: "fuzz".into(), format, spread, spread_over, skip_bad_rows, ..Trace::default() };
     let mut stream = match Stream::from_reader(&spec, Cursor::new(bytes.to_vec())) {
         Ok(stream) => stream,
         Err(error) => return assert!(!error.message.is_empty()),

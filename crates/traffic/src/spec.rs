@@ -1,6 +1,7 @@
 //! What a scenario says about traffic, already checked: plain values without positions or text.
 
 use limiters::{Nanos, Rate};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 /// One pattern of requests.
@@ -149,10 +150,12 @@ pub struct Trace {
     /// Whether rows are totals that are spread evenly over their interval; when absent, rows that look like totals are an
     /// error.
     pub spread: Option<bool>,
+    /// Over how many requests each total is spread, where no column says so; only with `spread`.
+    pub spread_over: Option<NonZeroU32>,
     /// Prices of calls that the file has a model and tokens of, but no price: the model's name, or what it begins with
     /// before a `*`, and the price as [`Price::given`](crate::prices::Price::given) takes it. Models without one have the
     /// listed price.
-    pub prices: Vec<(String, String)>,
+    pub prices: Box<[(String, String)]>,
     /// Who says all this, and how errors name it.
     pub said: Said,
     /// Refused calls are tried again as this client or library does, in a closed loop; a name that

@@ -50,6 +50,8 @@ pub(crate) enum Takes {
     Retries,
     /// A table from roles to column names.
     Columns,
+    /// true, false, or a number of requests.
+    Spread,
     /// A table from models to prices of their tokens.
     Prices,
     /// A table from keys to lists of values.
@@ -134,6 +136,7 @@ impl Takes {
                 "{ steps = …, wait = … }: steps of one request, and the time until the next request".into()
             }
             Takes::Columns => "a table such as { time = \"TIMESTAMP\", cost = [\"in\", \"out\"] }".into(),
+            Takes::Spread => "true, false, or a whole number of requests from 1".into(),
             Takes::Prices => "a table such as { \"gpt-5.2-codex\" = \"gpt-5\", \"claude-*\" = \"5/25/0.50/6.25\" }".into(),
             Takes::Sweep => "a table with a list of values, such as { burst = [10, 50, 100] }".into(),
         }

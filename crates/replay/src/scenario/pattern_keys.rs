@@ -146,10 +146,10 @@ pub(crate) const PATTERNS: &[(&str, Section)] = &[
                 ),
                 may(
                     "spread",
-                    Takes::Flag,
+                    Takes::Spread,
                     "false; rows that look like totals are an error",
-                    "true: each row is a total of a minute, an hour, a day … and is spread evenly over it; false: each is one \
-                     request, whatever it looks like"
+                    "true: each row is a total of a minute, an hour, a day … and is spread evenly over it, a number: as so many \
+                     requests, where no column says how many; false: each is one request, whatever it looks like"
                 ),
                 may(
                     "prices",

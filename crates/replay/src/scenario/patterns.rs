@@ -225,8 +225,8 @@ fn trace(table: &Table<'_>, path: &Path, is_there: &dyn Fn(&Path) -> bool) -> Op
         table.wrong("key-by", Problem::new("the key is chosen twice: `columns` has a `key` too"));
     }
     let filter = filter(table);
-    let spread = table.get("spread", read::flag);
-    let prices = table.get("prices", read::prices).unwrap_or_default();
+    let spread = table.get("spread", read::spread);
+    let prices = table.get("prices", read::prices).unwrap_or_default().into();
     let skip_bad_rows = table.get("skip-bad-rows", read::flag).unwrap_or(false);
     let retry_as = table.get("retry-as", read::retries);
     let retry_within = table.get("retry-within", read::time);
@@ -264,7 +264,8 @@ fn trace(table: &Table<'_>, path: &Path, is_there: &dyn Fn(&Path) -> bool) -> Op
         max_bad_rows,
         filter,
         key_by,
-        spread,
+        spread: spread.map(|(spread, _)| spread),
+        spread_over: spread.and_then(|(_, over)| over),
         prices,
         said: Said::Scenario,
         retry_as,

@@ -5,6 +5,7 @@ use super::table::{Entry, Value, entries, kind_of};
 use super::value::{Decimal, Misfit, Problem, duration, exact_rate, money, per_time};
 use crate::diagnose::valid_values;
 use limiters::{Nanos, Rate};
+use std::num::NonZeroU32;
 use toml::de::DeValue;
 use traffic::spec::Phase;
 
@@ -265,6 +266,17 @@ pub(crate) fn timestamp(value: Value<'_>, key: &Key) -> Read<Nanos> {
     u64::try_from(instant.as_nanosecond()).map_err(|_| {
         Problem::new(format!("{written:?} is outside the years 1970 to 2554, which nanoseconds in 64 bits reach"))
     })
+}
+
+/// Whether totals are spread, and over how many requests where a number says so.
+pub(crate) fn spread(value: Value<'_>, key: &Key) -> Read<(bool, Option<NonZeroU32>)> {
+    match value.get_ref().as_bool() {
+        Some(spread) => Ok((spread, None)),
+        None => {
+            let over = whole_in(value, 1, u32::MAX.into(), || takes(key, value))?;
+            Ok((true, u32::try_from(over).ok().and_then(NonZeroU32::new)))
+        }
+    }
 }
 
 /// Models and the prices of their tokens.

@@ -105,6 +105,9 @@ fn of(takes: Takes) -> Value {
             json!({ "enum": traffic::traces::FORMATS.iter().map(|format| format.name).collect::<Vec<_>>() })
         }
         Takes::Retries => json!({ "enum": traffic::clients::retry_names() }),
+        Takes::Spread => {
+            json!({ "anyOf": [{ "type": "boolean" }, { "type": "integer", "minimum": 1, "maximum": u32::MAX }] })
+        }
         Takes::Prices => json!({ "type": "object", "additionalProperties": { "type": "string" } }),
         Takes::Columns => {
             let names = json!({ "type": "array", "items": { "type": "string" }, "minItems": 1 });

@@ -77,7 +77,7 @@ fn trace(trace: &Trace) -> String {
         line("key-by", format!("[{}]", trace.key_by.iter().map(|name| text(name)).collect::<Vec<_>>().join(", ")));
     }
     if let Some(spread) = trace.spread {
-        line("spread", spread.to_string());
+        line("spread", trace.spread_over.map_or(spread.to_string(), |over| over.to_string()));
     }
     if !trace.prices.is_empty() {
         let each = trace.prices.iter().map(|(model, price)| format!("{} = {}", text(model), text(price)));

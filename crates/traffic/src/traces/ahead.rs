@@ -48,6 +48,11 @@ pub(super) struct Ahead {
     fault: Option<Box<Fault>>,
 }
 
+/// How a number of requests is chosen.
+fn over(setting: &str) -> String {
+    format!("{setting}{}60", if setting.starts_with('-') { "=" } else { " = " })
+}
+
 impl Ahead {
     /// Reads ahead with `next`, and says how totals are to be spread, if they are.
     ///
@@ -71,17 +76,26 @@ impl Ahead {
         };
         let requests = spec.choose("requests", "…");
         let may_be = totals.requests.is_some() || totals.tokens && totals.is_bucket();
+        if let (Some(column), Some(over)) = (&totals.requests, spec.spread_over) {
+            let equals = if setting.starts_with('-') { "=" } else { " = " };
+            return Err(Fault::file(format!(
+                "{setting}{equals}{over}: \"{column}\" says how many requests a row stands for; give {setting} without a number"
+            )));
+        }
         let Some(column) = totals
             .requests
             .clone()
+            .or_else(|| spec.spread_over.map(|_| String::new()))
             .filter(|_| wanted)
             .or_else(|| (may_be && spec.spread.is_none()).then(|| totals.requests.clone().unwrap_or_default()))
         else {
             if !wanted {
                 return Ok(Default::default());
             }
-            let message =
-                format!("{setting}: no column says how many requests a row stands for; say which with {requests}");
+            let message = format!(
+                "{setting}: no column says how many requests a row stands for; say which with {requests}, or choose how many with {}",
+                over(&setting)
+            );
             return Err(Fault::file(message));
         };
         let mut ahead = Ahead::default();
@@ -103,7 +117,7 @@ impl Ahead {
                     "{setting}: nothing tells how long the interval of a total is: the times lie no equal distance apart; name the column of its end with {end}"
                 ))
             })?;
-            return Ok((ahead, Some(Spread::over(length, column))));
+            return Ok((ahead, Some(Spread::over(length, column, spec.spread_over.map(|over| over.get().into())))));
         }
         let one = format!(
             "{setting}{}false takes each row as one request",
@@ -117,8 +131,9 @@ impl Ahead {
                 return Ok((ahead, None));
             }
             return Err(Fault::file(format!(
-                "the rows look like totals of tokens from each \"{}\" on, not like requests: {wrong}; {on} can spread them if a column says how many requests they stand for ({requests}); {one}",
-                totals.time
+                "the rows look like totals of tokens from each \"{}\" on, not like requests: {wrong}; {on} can spread them if a column says how many requests they stand for ({requests}), and {} spreads each over 60 requests, or as many as you know there to be; {one}",
+                totals.time,
+                over(&setting)
             )));
         }
         let length = match looks(rows, totals.named()) {

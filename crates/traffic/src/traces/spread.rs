@@ -18,6 +18,8 @@ pub(super) struct Spread {
     length: Nanos,
     /// Name of the column with the numbers of requests.
     column: String,
+    /// How many requests each total is taken for, where there is no such column.
+    chosen: Option<u64>,
     totals: Vec<Total>,
     /// The next request of each total: when it comes, and whose it is.
     next: BinaryHeap<Reverse<(Nanos, usize)>>,
@@ -46,9 +48,10 @@ fn share(total: u64, index: u64, of: u64) -> u64 {
 }
 
 impl Spread {
-    /// Nothing yet; intervals have `length` where the file does not say, `column` says how many requests they have.
-    pub fn over(length: Nanos, column: String) -> Spread {
-        Spread { length, column, ..Spread::default() }
+    /// Nothing yet; intervals have `length` where the file does not say, `column` says how many requests they have, or somebody
+    /// has chosen it.
+    pub fn over(length: Nanos, column: String, chosen: Option<u64>) -> Spread {
+        Spread { length, column, chosen, ..Spread::default() }
     }
 
     /// Whether `row` belongs to the interval at hand; it is kept for later where it does not.
@@ -65,7 +68,12 @@ impl Spread {
     /// Takes a total of the interval at hand.
     pub fn take(&mut self, row: &Row) -> Result<(), Box<Fault>> {
         let column = &self.column;
-        let requests = row.requests.ok_or_else(|| {
+        let amounts =
+            [row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens, row.microusd];
+        let empty = amounts.iter().all(|amount| *amount == 0);
+        // A total of nothing has no requests, however many the others are taken for.
+        let chosen = self.chosen.map(|chosen| if empty && !row.cost_is_total { 0 } else { chosen });
+        let requests = row.requests.or(chosen).ok_or_else(|| {
             Fault::row("missing number of requests", "the number of requests is missing or no whole number")
                 .column(column)
         })?;
@@ -77,9 +85,7 @@ impl Spread {
                 .ok_or_else(|| Fault::row("interval without a length", "the interval does not end after it begins"))?,
         };
         if requests == 0 {
-            let rest =
-                [row.input_tokens, row.output_tokens, row.cache_read_tokens, row.cache_write_tokens, row.microusd];
-            return match rest.iter().all(|amount| *amount == 0) {
+            return match empty {
                 true => Ok(()),
                 false => Err(Fault::row("total without requests", "0 requests have tokens or a price").column(column)),
             };
@@ -137,6 +143,15 @@ impl Spread {
     /// Says what was done, and what that is worth.
     pub fn finish(&self, setting: &str, requests: u64, notes: &mut Notes) {
         let (totals, length) = (self.spread, show(self.longest));
+        if let Some(chosen) = self.chosen {
+            let equals = if setting.starts_with('-') { "=" } else { " = " };
+            notes.warning(format!(
+                "{setting}{equals}{chosen}: {totals} totals of {length} are spread evenly as {chosen} requests each, a number that no \
+                 column has: their tokens in {length} and longer are the file's, and how many requests there are, how large each is, \
+                 and all that is shorter than {length} are made up; true peaks are higher, so a limit fitted on this is too tight"
+            ));
+            return;
+        }
         notes.warning(format!(
             "{setting}: {totals} totals of {length} (\"{}\") are spread evenly as {requests} requests: what is shorter than {length} is an artefact; true peaks are higher, so a limit fitted on this is too tight",
             self.column

@@ -101,7 +101,7 @@ fn spans_of_calls_to_models_are_priced_too() {
 
 #[test]
 fn other_formats_name_no_model() {
-    let prices = vec![("x".to_owned(), "gpt-5".to_owned())];
+    let prices = Box::new([("x".to_owned(), "gpt-5".to_owned())]);
     let wrong = text("time,key\n1,a\n", spec::Trace { prices, ..data("") }).unwrap_err().to_string();
     assert!(
         wrong.ends_with(

@@ -1,6 +1,7 @@
 //! Usage exports: totals are told from requests, refused, and spread where that is asked for.
 
 use super::*;
+use std::num::NonZeroU32;
 use traffic::spec::{Said, Trace};
 
 const OPENAI: &str = "start_time,end_time,start_time_iso,end_time_iso,project_id,num_model_requests,user_id,model,input_tokens,output_tokens
@@ -30,6 +31,8 @@ fn totals_are_refused_unless_they_are_to_be_spread() {
     for (log, spec) in [
         (ANTHROPIC, spread(Said::Flags)),
         (BUCKETS, spread(Said::Scenario)),
+        (OPENAI, Trace { spread_over: NonZeroU32::new(60), ..spread(Said::Flags) }),
+        (DAYS, Trace { spread_over: NonZeroU32::new(60), ..spread(Said::Scenario) }),
         (irregular, spread(Said::Flags)),
         (OPENAI.replace(",0,ann,gpt,0,0", ",x,ann,gpt,0,0").as_str(), spread(Said::Flags)),
         (OPENAI.replace(",0,ann,gpt,0,0", ",0,ann,gpt,5,0").as_str(), spread(Said::Flags)),
@@ -62,6 +65,24 @@ fn sums_and_distances_of_usage_exports() {
 
     let batch = play(text(DAYS, spread(Said::Scenario)).unwrap());
     assert_eq!((batch.len(), since_first(&batch)[25] - since_first(&batch)[24]), (72, 1_800_000 * MS));
+}
+
+#[test]
+fn tokens_are_spread_over_a_chosen_number_of_requests() {
+    let log = format!("{BUCKETS}2026-01-01T02:00:00Z,0\n2026-01-01T03:00:00Z,2\n");
+    let recorded = text(&log, Trace { spread_over: NonZeroU32::new(4), ..spread(Said::Flags) }).unwrap();
+    let note = recorded.notes.iter().find(|note| note.text.starts_with("--spread")).unwrap();
+    insta::assert_snapshot!(note.text);
+    let batch = play(recorded);
+    let minutes: Vec<Nanos> = since_first(&batch).iter().map(|at| at / (60_000 * MS)).collect();
+    // The hour without tokens has no requests; two tokens are two of four requests.
+    assert_eq!(minutes, [0, 15, 30, 45, 60, 75, 90, 105, 180, 195, 210, 225]);
+    assert_eq!(batch.input_tokens, [1250, 1250, 1250, 1250, 1750, 1750, 1750, 1750, 0, 1, 0, 1]);
+    // Days with a model each, and cached tokens.
+    let recorded = text(ANTHROPIC, Trace { spread_over: NonZeroU32::new(24), ..spread(Said::Scenario) }).unwrap();
+    assert_eq!(recorded.rows, 48);
+    let batch = play(recorded);
+    assert_eq!((since_first(&batch)[1], batch.input_tokens.iter().sum::<u64>()), (3_600_000 * MS, 3_000));
 }
 
 #[test]
