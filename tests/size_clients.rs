@@ -149,6 +149,25 @@ fn clients_on_neither_side_take_part_and_are_not_counted() {
 }
 
 #[test]
+fn where_calls_cost_nothing_wasted_ones_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("free.toml");
+    let client = "name = \"loop\"\npreset = \"plain\"\nrole = \"rogue\"\nuseful-calls = 3\nthink-time = \"1s\"\nlatency = \"0s\"\n";
+    std::fs::write(&path, format!("duration = \"1min\"\n[quota]\nlimit = 10\nwindow = \"1min\"\n[[client]]\n{client}"))
+        .unwrap();
+    let path = path.to_str().unwrap();
+    let found = json(path, &["--rogue", "loop", "--rate", "6/min", "--burst", "5"]);
+    let (row, without) = (&found["rows"][0], &found["without"]);
+    assert_eq!((&row["unit"], &row["legit"], &row["lost"]), (&"wasted calls".into(), &3.into(), &0.into()));
+    // Calls a second apart, of which three are useful; the bucket lets five through at once and six a minute.
+    let wasted = without["rogue"].as_i64().unwrap();
+    assert!((55..=60).contains(&wasted), "{without}");
+    let saved = row["saved"].as_i64().unwrap();
+    assert!((wasted + 3 - 11..=wasted + 3 - 5).contains(&saved), "{row}");
+    assert!(text(size(path, &["--rogue", "loop", "--rate", "6/min"])).contains("of the rogue clients' waste against"));
+}
+
+#[test]
 fn the_written_scenario_keeps_the_rest_of_the_file_and_holds() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
