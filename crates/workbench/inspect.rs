@@ -11,6 +11,7 @@ use std::fmt::Write;
 use std::fs;
 use std::io::{self, BufWriter};
 use std::path::Path;
+use traffic::traces::Clock;
 
 /// Reads the file and says what it holds.
 pub fn inspect(args: &InspectArgs) -> Result<(), Problem> {
@@ -65,6 +66,11 @@ fn fits(target: &Path) -> Result<(), Problem> {
 fn convert(file: &Loaded, target: &Path) -> Result<String, Problem> {
     let failed = |error: io::Error| Problem::input(format!("error: --convert {}: {error}", target.display()));
     let mut source = file.source().map_err(|error| failed(io::Error::other(error)))?;
+    let start = (file.clock == Clock::Wall).then(|| inspect::instant(file.start));
+    let name_start = |out: &mut dyn io::Write| match &start {
+        Some(start) => writeln!(out, "# {} {start}", traffic::COUNTS_FROM),
+        None => Ok(()),
+    };
     let mut partial = target.as_os_str().to_owned();
     partial.push(".partial");
     let written = (|| {
@@ -72,18 +78,20 @@ fn convert(file: &Loaded, target: &Path) -> Result<String, Problem> {
         #[cfg(feature = "parquet")]
         if target.extension().is_some_and(|extension| extension == "parquet") {
             let mut out = out;
-            let rows = traffic::write_parquet(&mut source, file.start, &mut out)?;
+            let rows = traffic::write_parquet(&mut source, file.start, start.clone(), &mut out)?;
             out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
             fs::rename(&partial, target)?;
             return Ok(rows);
         }
         let rows = if target.extension().is_some_and(|extension| extension == "gz") {
             let mut gz = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+            name_start(&mut gz)?;
             let rows = traffic::write_csv(&mut source, file.start, &mut gz)?;
             gz.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
             rows
         } else {
             let mut out = out;
+            name_start(&mut out)?;
             let rows = traffic::write_csv(&mut source, file.start, &mut out)?;
             out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
             rows
@@ -96,12 +104,7 @@ fn convert(file: &Loaded, target: &Path) -> Result<String, Problem> {
         let _ = fs::remove_file(&partial);
         failed(error)
     })?;
-    let zero = match file.start {
-        0 => String::new(),
-        start => {
-            format!("; its times count from {0}: set start = \"{0}\" to keep windows aligned", inspect::instant(start))
-        }
-    };
+    let zero = start.map_or_else(String::new, |start| format!("; its times count from {start}, which it says"));
     Ok(format!("\nconverted: {} rows to {}{zero}\n", count(rows), target.display()))
 }
 

@@ -43,7 +43,7 @@ pub mod words;
 
 pub use arrivals::{ArrivalPattern, PATTERNS};
 pub use merge::Traffic;
-pub use own_form::write_csv;
+pub use own_form::{COUNTS_FROM, write_csv};
 #[cfg(feature = "parquet")]
 pub use own_parquet::write_parquet;
 

@@ -5,6 +5,10 @@ use limiters::{Batch, Nanos};
 use std::collections::HashMap;
 use std::io::{Error, Result, Write};
 
+/// What stands before the instant that times count from, where a file has it: in a comment of a first line, `# at_ns counts from
+/// 2026-01-01T00:00:00Z`, and in Parquet as a name in the file's metadata. Without it they count from a scenario's start.
+pub const COUNTS_FROM: &str = "at_ns counts from";
+
 /// Writes all requests of `source`, times counted from `start`, and returns how many.
 ///
 /// The header is `at_ns,key,cost`, followed by `input_tokens,output_tokens` where the source has tokens and `price_microusd`

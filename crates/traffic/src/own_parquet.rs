@@ -1,10 +1,11 @@
 //! The workbench's own form of a recorded trace as Parquet, with the same columns as CSV.
 
-use crate::Source;
+use crate::{COUNTS_FROM, Source};
 use limiters::Batch;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
@@ -14,12 +15,18 @@ use std::sync::Arc;
 /// Rows of a row group, which are held in memory.
 const GROUP: usize = 1 << 17;
 
-/// As [`write_csv`](crate::write_csv), in Parquet: unsigned 64-bit numbers and UTF-8 keys, compressed with Zstandard.
+/// As [`write_csv`](crate::write_csv), in Parquet: unsigned 64-bit numbers and UTF-8 keys, compressed with Zstandard. What `start`
+/// is, where that is known, `counts_from` says as ISO 8601.
 ///
 /// # Errors
 ///
 /// What `out` says, and a [`TrafficError`](crate::TrafficError) inside an error of kind `Other`.
-pub fn write_parquet(source: &mut dyn Source, start: limiters::Nanos, out: impl Write + Send) -> Result<u64> {
+pub fn write_parquet(
+    source: &mut dyn Source,
+    start: limiters::Nanos,
+    counts_from: Option<String>,
+    out: impl Write + Send,
+) -> Result<u64> {
     let (tokens, prices) = (source.has_tokens(), source.has_prices());
     let mut numbers = vec!["cost"];
     if tokens {
@@ -32,7 +39,10 @@ pub fn write_parquet(source: &mut dyn Source, start: limiters::Nanos, out: impl 
     let more: String = numbers.iter().map(number).collect();
     let schema = format!("message own {{ {}REQUIRED BYTE_ARRAY key (UTF8); {more}}}", number(&"at_ns"));
     let schema = Arc::new(parse_message_type(&schema).map_err(failed)?);
-    let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_key_value_metadata(counts_from.map(|start| vec![KeyValue::new(COUNTS_FROM.to_owned(), start)]))
+        .build();
     let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties)).map_err(failed)?;
     let (mut batch, mut written) = (Batch::default(), 0);
     while source.fill(&mut batch, GROUP).map_err(Error::other)? > 0 {

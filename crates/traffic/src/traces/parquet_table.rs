@@ -3,10 +3,12 @@
 use super::columns::{Columns, list};
 use super::fault::Fault;
 use super::format::{Clock, Notes, Rows, Setup};
+use super::own;
 use super::role::Role;
 use super::row::Row;
 use super::time::Times;
 use super::unit::Unit;
+use crate::COUNTS_FROM;
 use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -63,7 +65,11 @@ pub(super) fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
     })?;
     let is_own = names.iter().map(String::as_str).take(3).eq(["at_ns", "key", "cost"]);
     let times = match unit_of(&fields[time]) {
-        _ if is_own => Times::relative("at_ns", Unit::NS),
+        _ if is_own => {
+            let file = reader.metadata().file_metadata();
+            let start = file.key_value_metadata().and_then(|all| all.iter().find(|one| one.key == COUNTS_FROM));
+            own::times(start.and_then(|one| one.value.as_deref()).map(str::as_bytes), notes)?
+        }
         Some(unit) if spec.time_unit.is_none() => Times::typed(&names[time], unit).named(spec),
         _ => Times::new(&names[time], spec.time_unit.as_deref())?.named(spec),
     };

@@ -30,6 +30,8 @@ pub(super) struct Times {
     clock: Option<Clock>,
     /// Whether `clock` holds whatever the numbers look like.
     fixed: bool,
+    /// What is added to every number.
+    base: Nanos,
     notation: Option<Notation>,
     /// Whether a time had digits below a nanosecond.
     cut: bool,
@@ -67,11 +69,17 @@ impl Times {
             said_by: "as the format says",
             clock: Some(Clock::Relative),
             fixed: true,
+            base: 0,
             notation: None,
             cut: false,
             day: ([0; 10], 0),
             minute: Minute::default(),
         }
+    }
+
+    /// The same of numbers that count from an instant that is known.
+    pub fn counted_from(self, start: Nanos) -> Times {
+        Times { base: start, clock: Some(Clock::Wall), ..self }
     }
 
     /// Says settings as `spec` does, and takes a date alone where totals are spread.
@@ -93,6 +101,7 @@ impl Times {
                 if let Some(number) = digits(bytes)
                     && let Some(at) = number.checked_mul(unit.length())
                     && self.fits(unit, number, at)
+                    && let Some(at) = at.checked_add(self.base)
                 {
                     return Ok(at);
                 }
@@ -173,7 +182,7 @@ impl Times {
         let notation = Notation::Number(unit);
         self.agree(notation, clock_of(at))?;
         match (self.clock(), clock_of(at)) {
-            _ if self.fixed => Ok(at),
+            _ if self.fixed => at.checked_add(self.base).ok_or_else(too_late),
             (Clock::Relative, Clock::Wall) => {
                 Err(Fault::file("the file mixes time units: the rows before count from a start, this one from 1970"))
             }

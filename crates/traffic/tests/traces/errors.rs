@@ -37,6 +37,8 @@ fn broken_rows_and_settings() {
         ("t_ms,cost\n1,2\n2,1e30\n3,1\n", plain()),
         ("t_ms,cost\n1,2\n2\n3,1\n", plain()),
         ("t_ms,cost\n1,2\n2,1,7\n3,1\n", plain()),
+        ("# at_ns counts from yesterday\nat_ns,key,cost\n1,a,1\n", plain()),
+        ("# at_ns counts from 2553-12-31T23:59:59Z\nat_ns,key,cost\n1,a,1\n18446744073709551615,a,1\n", plain()),
         ("t_ms,user\n1,a\n2,\"b\n", plain()),
         ("t_ms,user\n1,a\n2,\"b", plain()),
         ("t_ms,user\n1,a\n2,\"b\n3,c\n4,d\n", spec::Trace { skip_bad_rows: true, ..plain() }),
