@@ -274,3 +274,17 @@ fn an_interrupted_run_leaves_nothing_behind() {
     let status = running.wait().expect("it ends");
     assert_eq!((status.code(), entries()), (Some(130), 0));
 }
+
+#[test]
+fn a_scenario_of_limits_alone_takes_its_traffic_from_a_log() {
+    let folder = TempDir::new().unwrap();
+    let path = scenario(&folder, "limits.toml", "[quota]\nlimit = 300\nwindow = \"60s\"\n");
+    let log = "scenarios/traces/AzureLLMInferenceTrace_code.csv";
+    let (_, errors, status) = run_into(folder.path(), &[&path, "--trace", log, "--quiet"]);
+    assert_eq!(status, 0, "{errors}");
+    let table = fs::read_to_string(folder.path().join("limits/summary.csv")).unwrap();
+    assert!(table.lines().skip(1).all(|row| row.contains(",8819,")), "{table}");
+    let (_, errors, status) = run_into(folder.path(), &[&path, "--quiet"]);
+    assert_eq!(status, 2);
+    assert!(errors.contains("the scenario has no traffic") && errors.contains("--trace FILE"), "{errors}");
+}

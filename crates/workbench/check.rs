@@ -3,7 +3,7 @@
 use crate::cli::CheckArgs;
 use crate::problem::{Problem, print};
 use replay::diagnose::Diagnostic;
-use replay::scenario::{Scenario, load_all};
+use replay::scenario::{self, Scenario, load_all};
 use std::path::PathBuf;
 
 /// Checks every file, and says for each good one what it would run.
@@ -20,6 +20,11 @@ pub fn check(args: &CheckArgs) -> Result<(), Problem> {
 /// Loads every file, or shows the problems of all of them.
 pub fn load(paths: &[PathBuf]) -> Result<Vec<Scenario>, Problem> {
     load_all(paths).map_err(|problems| show(&problems))
+}
+
+/// The same of files whose traffic is replaced, so that they need none.
+pub fn load_without_traffic(paths: &[PathBuf]) -> Result<Vec<Scenario>, Problem> {
+    scenario::load_without_traffic(paths).map_err(|problems| show(&problems))
 }
 
 fn show(problems: &[Diagnostic]) -> Problem {

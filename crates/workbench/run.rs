@@ -1,6 +1,6 @@
 //! `workbench run`: scenarios in, reports out.
 
-use crate::check::load;
+use crate::check::{load, load_without_traffic};
 use crate::cli::RunArgs;
 use crate::problem::{Problem, print};
 use crate::progress::bar;
@@ -29,14 +29,17 @@ pub fn run(args: &RunArgs) -> Result<(), Problem> {
         std::process::exit(INTERRUPTED);
     });
     watched.map_err(|error| Problem::input(format!("error: signals cannot be handled: {error}")))?;
-    let mut scenarios = load(&args.scenarios)?;
+    let trace = trace(&args.trace)?;
+    let mut scenarios = match trace {
+        Some(_) => load_without_traffic(&args.scenarios)?,
+        None => load(&args.scenarios)?,
+    };
     for (index, scenario) in scenarios.iter().enumerate() {
         if let Some(earlier) = scenarios[..index].iter().find(|earlier| earlier.name == scenario.name) {
             let (one, other, name) = (earlier.path.display(), scenario.path.display(), &scenario.name);
             return Err(Problem::input(format!("error: {one} and {other} would both write the report `{name}`")));
         }
     }
-    let trace = trace(&args.trace)?;
     for scenario in &mut scenarios {
         if let Some(trace) = &trace {
             scenario.replace_traffic(trace.clone());

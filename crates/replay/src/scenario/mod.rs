@@ -26,6 +26,7 @@ pub use expects::{Bound, Check, Expect, Number};
 pub use limiter::{LimiterSpec, Routing, What};
 pub use schema::{key_tables, patterns, schema};
 
+use self::top::Around;
 use crate::diagnose::Diagnostic;
 use limiters::{Meter, Nanos, Quota};
 use std::path::{Path, PathBuf};
@@ -84,6 +85,11 @@ pub struct QuotaSpec {
 impl Scenario {
     /// Reads the file at `path`. Errors: every problem found in it.
     pub fn load(path: &Path) -> Result<Scenario, Vec<Diagnostic>> {
+        Scenario::load_as(path, false)
+    }
+
+    /// The same of a file that need not have traffic, if it `has_traffic` from elsewhere.
+    fn load_as(path: &Path, has_traffic: bool) -> Result<Scenario, Vec<Diagnostic>> {
         let whole = |message: String| {
             vec![Diagnostic { path: path.display().to_string(), place: None, message, notes: Vec::new() }]
         };
@@ -93,17 +99,17 @@ impl Scenario {
             let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
             whole(format!("line {line} is not UTF-8 text"))
         })?;
-        Scenario::parse(path, &text)
+        top::parse(path, &text, &Around { is_there: &Path::is_file, has_traffic })
     }
 
     /// Reads `text` as the file at `path`, against whose folder traces are resolved. Errors: every problem found in it.
     pub fn parse(path: &Path, text: &str) -> Result<Scenario, Vec<Diagnostic>> {
-        top::parse(path, text, &|trace| trace.is_file())
+        top::parse(path, text, &Around { is_there: &Path::is_file, has_traffic: false })
     }
 
     /// The same without a look at the file system: every trace counts as there. For fuzzing and for checks of text alone.
     pub fn parse_text(text: &str) -> Result<Scenario, Vec<Diagnostic>> {
-        top::parse(Path::new("scenario.toml"), text, &|_| true)
+        top::parse(Path::new("scenario.toml"), text, &Around { is_there: &|_| true, has_traffic: false })
     }
 
     /// Labels of everything that runs, in order.
@@ -149,10 +155,19 @@ impl Scenario {
 
 /// Reads several files. Errors: the problems of all of them, file by file.
 pub fn load_all(paths: &[PathBuf]) -> Result<Vec<Scenario>, Vec<Diagnostic>> {
+    load_each(paths, false)
+}
+
+/// The same of files that need no traffic of their own, since it is [replaced](Scenario::replace_traffic).
+pub fn load_without_traffic(paths: &[PathBuf]) -> Result<Vec<Scenario>, Vec<Diagnostic>> {
+    load_each(paths, true)
+}
+
+fn load_each(paths: &[PathBuf], has_traffic: bool) -> Result<Vec<Scenario>, Vec<Diagnostic>> {
     let mut scenarios = Vec::new();
     let mut problems = Vec::new();
     for path in paths {
-        match Scenario::load(path) {
+        match Scenario::load_as(path, has_traffic) {
             Ok(scenario) => scenarios.push(scenario),
             Err(found) => problems.extend(found),
         }

@@ -4,7 +4,7 @@ use super::keys::Section;
 use super::limiter::LimiterSpec;
 use super::pattern_keys::PATTERNS;
 use super::table::{File, Table, kind_of};
-use super::top::{many_tables, unknown_pattern};
+use super::top::{Around, many_tables, unknown_pattern};
 use super::value::Problem;
 use super::{amount, read};
 use limiters::{Meter, Nanos, Outcome, Span};
@@ -26,18 +26,13 @@ impl Found<'_> {
 }
 
 /// Every pattern, in the order of the file.
-pub(crate) fn read<'a>(
-    top: &Table<'a>,
-    duration: Option<Nanos>,
-    path: &Path,
-    is_there: &dyn Fn(&Path) -> bool,
-) -> Vec<Found<'a>> {
+pub(crate) fn read<'a>(top: &Table<'a>, duration: Option<Nanos>, path: &Path, around: &Around<'_>) -> Vec<Found<'a>> {
     let missing = || {
-        if top.has("client") {
+        if top.has("client") || around.has_traffic {
             return Vec::new();
         }
-        let problem =
-            Problem::new("the scenario has no traffic").note("for example: [[traffic.constant]], rate = \"2/s\"");
+        let problem = Problem::new("the scenario has no traffic")
+            .note("for example: [[traffic.constant]], rate = \"2/s\"; or `workbench run` it with --trace FILE");
         top.file.report(0..0, problem);
         Vec::new()
     };
@@ -58,7 +53,7 @@ pub(crate) fn read<'a>(
         return missing();
     }
     tables.sort_by_key(|table| table.span.start);
-    tables.into_iter().filter_map(|table| pattern(table, duration, path, is_there)).collect()
+    tables.into_iter().filter_map(|table| pattern(table, duration, path, around.is_there)).collect()
 }
 
 fn pattern<'a>(

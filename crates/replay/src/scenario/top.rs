@@ -20,7 +20,15 @@ const SYNTAX_SHOWN: usize = 5;
 /// Bins of a timeline at most.
 const MAX_BINS: u64 = 100_000;
 
-pub(crate) fn parse(path: &Path, text: &str, is_there: &dyn Fn(&Path) -> bool) -> Result<Scenario, Vec<Diagnostic>> {
+/// What a file's own text does not tell.
+pub(crate) struct Around<'a> {
+    /// Whether there is a file that it names.
+    pub is_there: &'a dyn Fn(&Path) -> bool,
+    /// Whether traffic comes from elsewhere, so that it needs none of its own.
+    pub has_traffic: bool,
+}
+
+pub(crate) fn parse(path: &Path, text: &str, around: &Around<'_>) -> Result<Scenario, Vec<Diagnostic>> {
     let shown = path.display().to_string();
     let file = File::new(&shown, text);
     let (document, errors) = DeTable::parse_recoverable(text);
@@ -37,19 +45,14 @@ pub(crate) fn parse(path: &Path, text: &str, is_there: &dyn Fn(&Path) -> bool) -
     if !errors.is_empty() {
         return Err(file.into_problems());
     }
-    let scenario = read_all(&file, document.get_ref(), path, is_there);
+    let scenario = read_all(&file, document.get_ref(), path, around);
     match scenario {
         Some(scenario) if !file.has_problems() => Ok(scenario),
         _ => Err(file.into_problems()),
     }
 }
 
-fn read_all<'a>(
-    file: &'a File<'a>,
-    document: &'a DeTable<'a>,
-    path: &Path,
-    is_there: &dyn Fn(&Path) -> bool,
-) -> Option<Scenario> {
+fn read_all<'a>(file: &'a File<'a>, document: &'a DeTable<'a>, path: &Path, around: &Around<'_>) -> Option<Scenario> {
     let top = Table::new(file, &TOP, 0..0, document);
     reject_unknown_tables(&top);
     let start = top.get("start", read::timestamp);
@@ -62,7 +65,7 @@ fn read_all<'a>(
     check_times(&top, start, duration, bin);
 
     let quota = quota(&top);
-    let found = patterns::read(&top, duration, path, is_there);
+    let found = patterns::read(&top, duration, path, around);
     let clients = client::read(&top, duration);
     let upstream = upstream::read(&top, duration);
     let endless = found.iter().any(|one| !one.is_trace()) || !clients.is_empty();
