@@ -2,7 +2,8 @@
 //!
 //! Claude Code writes `message.usage` several times while an answer streams in; the last one of a message counts, and the
 //! first one is when it was asked. Codex writes `token_count` events with the use of the last call beside the running total;
-//! an event whose total did not move repeats the one before.
+//! an event whose total did not move repeats the one before. It counts tokens of reasoning among those of the output, which is
+//! how they are read; a total that is only right with both is warned about.
 //!
 //! Older logs of Claude Code say what an answer cost; newer ones, and those of Codex, only which model gave it.
 
@@ -27,7 +28,7 @@ pub(super) const FORMAT: Format = Format {
     summary: "session logs of coding agents (Claude Code, Codex), one request per answer",
     recognised_by: "JSON lines, one of the first with message.usage or payload.info.last_token_usage",
     time: "timestamp of the first line of an answer",
-    key: "session",
+    key: "session; the file's name where no line names one",
     cost: "1; input and output tokens, cached ones apart; costUSD is the price, else that of the model in the price list",
     detect: |head| {
         head.first_line().starts_with(b"{")
@@ -43,6 +44,8 @@ pub(super) const FORMAT: Format = Format {
 struct Line<'a> {
     #[serde(borrow)]
     timestamp: Option<&'a RawValue>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
     #[serde(rename = "sessionId")]
     session: Option<String>,
     #[serde(rename = "costUSD", borrow)]
@@ -74,6 +77,10 @@ struct Usage {
     cached: u64,
     #[serde(rename = "cache_creation")]
     written: Option<Written>,
+    #[serde(rename = "reasoning_output_tokens")]
+    reasoning: u64,
+    #[serde(rename = "total_tokens")]
+    total: u64,
 }
 
 /// Which part of the tokens written to a cache is kept for an hour.
@@ -85,6 +92,12 @@ struct Written {
 }
 
 impl Usage {
+    /// Whether the total has tokens of reasoning beside those of the output.
+    fn counts_reasoning_apart(&self) -> bool {
+        let sum = u128::from(self.input) + u128::from(self.output) + u128::from(self.reasoning);
+        self.reasoning > 0 && sum == u128::from(self.total)
+    }
+
     fn tokens(&self) -> Tokens {
         let hour = self.written.map_or(0, |written| written.hour).min(self.cache_write);
         Tokens {
@@ -146,18 +159,22 @@ struct Agent {
     read: bool,
     merged: u64,
     others: u64,
+    /// Answers whose total counts reasoning apart.
+    apart: u64,
 }
 
 fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
     setup.no_columns(FORMAT.name)?;
     let pricing = Pricing::new(setup.spec)?;
+    let file = setup.spec.path.file_stem().filter(|name| *name != "-");
+    let session = file.map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     Ok(Box::new(Agent {
         lines: Lines::new(setup.input.reader),
         times: Times::new("timestamp", None)?,
         answers: VecDeque::new(),
         by_id: HashMap::new(),
         sessions: Vec::new(),
-        session: String::new(),
+        session,
         total: None,
         models: Vec::new(),
         model: String::new(),
@@ -165,6 +182,7 @@ fn open(setup: Setup<'_>) -> Result<Box<dyn Rows>, Box<Fault>> {
         read: false,
         merged: 0,
         others: 0,
+        apart: 0,
     }))
 }
 
@@ -177,7 +195,10 @@ impl Agent {
                 Fault::row("not a JSON object", message).at(number).value(bytes)
             };
             let line: Line<'_> = serde_json::from_slice(bytes).map_err(broken)?;
-            if let Some(id) = line.payload.as_ref().and_then(|payload| payload.id.clone()) {
+            // Other lines name calls and answers.
+            if line.kind.as_ref().is_none_or(|kind| kind == "session_meta")
+                && let Some(id) = line.payload.as_ref().and_then(|payload| payload.id.clone())
+            {
                 self.session = id;
             }
             if let Some(model) = line.payload.as_ref().and_then(|payload| payload.model.clone()) {
@@ -193,6 +214,7 @@ impl Agent {
                     self.total = total_token_usage;
                     let input = usage.input.saturating_sub(usage.cached);
                     let model = model.unwrap_or_else(|| self.model.clone());
+                    self.apart += u64::from(usage.counts_reasoning_apart());
                     (None, model, Usage { input, cache_read: usage.cached, ..usage })
                 }
                 _ => {
@@ -288,6 +310,13 @@ impl Rows for Agent {
             notes.guess(format!(
                 "{} lines repeat or continue an answer and are merged into it: the last use counts",
                 self.merged
+            ));
+        }
+        if self.apart > 0 {
+            notes.warning(format!(
+                "{} totals in the file count tokens of reasoning beside those of the output; they are read as part of it, as Codex \
+                 writes them, so that tokens and prices may be too low",
+                self.apart
             ));
         }
         if self.others > 0 {

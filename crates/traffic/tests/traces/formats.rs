@@ -64,8 +64,23 @@ fn agents_write_several_lines_per_answer() {
 fn agents_write_running_totals_beside_the_last_use() {
     let recorded = open(&data("codex_session_alpha.jsonl")).unwrap();
     assert_eq!((recorded.format.name, recorded.rows), ("agent", 2));
+    // No line names a session.
+    assert_eq!(recorded.key_name(0), "codex_session_alpha");
     let batch = play(recorded);
     assert_eq!((batch.input_tokens, batch.output_tokens), (vec![750, 2000], vec![125, 300]));
+
+    let usage = "\"info\":{\"last_token_usage\":{\"input_tokens\":5,\"output_tokens\":2,\"total_tokens\":7}}";
+    let line = |kind: &str, payload: &str| {
+        format!("{{\"timestamp\":\"2026-05-13T09:00:00Z\",\"type\":\"{kind}\",\"payload\":{{{payload}}}}}\n")
+    };
+    let log = [
+        line("session_meta", "\"id\":\"s1\""),
+        line("event_msg", usage),
+        line("response_item", "\"id\":\"rs_9\""),
+        line("event_msg", usage),
+    ];
+    let (_, rows) = rows(&log.concat(), data("rollout.jsonl"));
+    assert_eq!(rows.iter().map(|row| str(&row.key)).collect::<Vec<_>>(), ["s1", "s1"]);
 }
 
 #[test]
