@@ -16,7 +16,7 @@ use memchr::memchr;
 pub(super) const FORMAT: Format = Format {
     name: "csv",
     summary: "table with a header, of any columns (CSV, TSV)",
-    recognised_by: "a first line of columns parted by commas, tabs, semicolons or bars; it may be a # comment",
+    recognised_by: "a first line of columns parted by commas, tabs, semicolons or bars; it may be a # comment, or follow a spreadsheet's sep=;",
     time: "a column such as timestamp, ts, t_ms, at_ns; or columns.time",
     key: "a column such as key, client_ip, user_id, id; or columns.key, where several make one key",
     cost: "a column cost, permits or weight; or columns.cost, where several are added up; 1 when there is none",
@@ -35,8 +35,8 @@ pub(super) struct Table {
     header: Header,
     columns: Columns,
     times: Times,
-    /// Whether the next row is the header.
-    at_header: bool,
+    /// Lines up to the header that are still to pass.
+    skips: u8,
 }
 
 impl Table {
@@ -56,8 +56,8 @@ impl Table {
             comment: (time == 0).then_some(b'#'),
             crlf: memchr(b'\n', &head.bytes).is_some_and(|end| head.bytes[..end].ends_with(b"\r")),
         };
-        let at_header = header.line.is_some() && !header.comment;
-        Ok(Table { split: Split::new(reader, progress, shape), header, columns, times, at_header })
+        let skips = header.skips();
+        Ok(Table { split: Split::new(reader, progress, shape), header, columns, times, skips })
     }
 
     fn fill(&mut self, row: &mut Row) -> Result<(), Box<Fault>> {
@@ -81,11 +81,12 @@ impl Table {
 
 impl Rows for Table {
     fn next(&mut self, row: &mut Row) -> Result<bool, Box<Fault>> {
-        let is_header = std::mem::take(&mut self.at_header);
+        let passes = self.skips > 0;
+        self.skips = self.skips.saturating_sub(1);
         if !self.split.next()? {
             return Ok(false);
         }
-        if is_header {
+        if passes {
             return self.next(row);
         }
         self.fill(row).map_err(|fault| fault.at(self.line()))?;

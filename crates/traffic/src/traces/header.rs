@@ -15,6 +15,8 @@ pub(super) struct Header {
     pub line: Option<u64>,
     /// Whether it is a comment, which the table's reader skips by itself.
     pub comment: bool,
+    /// Whether a first line says only what parts the columns.
+    pub told: bool,
 }
 
 /// What may part columns, the more usual first.
@@ -28,19 +30,22 @@ impl Header {
     /// else no header, when the scenario gives the time's column by number.
     pub fn find(head: &Head, spec: &Trace) -> Result<Header, Box<Fault>> {
         let mut comments = Vec::new();
-        let first = head.lines().find(|(line, text)| {
+        let told = told_delimiter(head);
+        let delimiter_of = |text: &[u8]| told.unwrap_or_else(|| delimiter_of(text));
+        let told = told.is_some();
+        let first = head.lines().skip(usize::from(told)).find(|(line, text)| {
             let comment = text.strip_prefix(b"#");
             comments.extend(comment.map(|comment| (*line, comment)));
             comment.is_none()
         });
         let mut first =
-            first.map(|(line, text)| Header { line: Some(line), ..Header::split(text, delimiter_of(text)) });
+            first.map(|(line, text)| Header { line: Some(line), told, ..Header::split(text, delimiter_of(text)) });
         if let Some(header) = first.take_if(|header| header.names_time(spec)) {
             return Ok(header);
         }
         let candidates = comments.iter().rev().take(COMMENTS).map(|(line, text)| {
             let delimiter = first.as_ref().map_or_else(|| delimiter_of(text), |first| first.delimiter);
-            Header { line: Some(*line), comment: true, ..Header::split(without_hash(text), delimiter) }
+            Header { line: Some(*line), comment: true, told, ..Header::split(without_hash(text), delimiter) }
         });
         if let Some(header) = candidates.into_iter().find(|header| header.names_time(spec)) {
             return Ok(header);
@@ -59,7 +64,12 @@ impl Header {
             Ok(true) => record.iter().map(|name| String::from_utf8_lossy(name.trim_ascii()).into_owned()).collect(),
             _ => Vec::new(),
         };
-        Header { names, delimiter, line: None, comment: false }
+        Header { names, delimiter, line: None, comment: false, told: false }
+    }
+
+    /// Lines at the beginning that are no rows, apart from comments.
+    pub fn skips(&self) -> u8 {
+        u8::from(self.told) + u8::from(self.line.is_some() && !self.comment)
     }
 
     fn names_time(&self, spec: &Trace) -> bool {
@@ -86,6 +96,22 @@ impl Header {
             Some(line) => Fault::file(message).at(line),
             None => Fault::file(message),
         }
+    }
+}
+
+/// The delimiter that the first line says where spreadsheets write one there: `sep=;`.
+fn told_delimiter(head: &Head) -> Option<u8> {
+    let line = head.bytes.split(|byte| *byte == b'\n').next()?;
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+    let (name, delimiter) = line.split_at_checked(4)?;
+    match delimiter {
+        [delimiter]
+            if name.eq_ignore_ascii_case(b"sep=") && (*delimiter == b'\t' || delimiter.is_ascii_punctuation()) =>
+        {
+            Some(*delimiter).filter(|delimiter| !b"\"#".contains(delimiter))
+        }
+        _ => None,
     }
 }
 
