@@ -134,7 +134,7 @@ pub struct ReadArgs {
     /// 'claude-opus-4-5=5/25/0.50/6.25'; a model may end in *; repeat it [default: the listed price of the model]
     #[arg(long, value_name = "MODEL=PRICE")]
     pub prices: Vec<String>,
-    /// Unit of numeric times: ns, us, ms or s [default: recognised, and said]
+    /// Unit of numeric times: ns, us, ms or s [default: recognised, and said]; dates: see `workbench list formats`
     #[arg(long, value_name = "UNIT")]
     pub time_unit: Option<String>,
     /// Make keys equal that are spelled differently: none or address

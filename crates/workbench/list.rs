@@ -178,8 +178,17 @@ fn formats() -> String {
     for format in traffic::traces::FORMATS {
         line(&mut text, format.name, format.summary);
     }
+    text.push_str(TIMES);
     text
 }
+
+/// How times may be written.
+const TIMES: &str = "
+times in any of them: 2026-01-31T13:05:01.5Z (ISO 8601), 31/Jan/2026:13:05:01 +0000 (Common Log Format), numbers of
+  seconds down to nanoseconds, Sat, 31 Jan 2026 13:05:01 GMT (mail, HTTP), Sat Jan 31 13:05:01 UTC 2026 (date, ctime),
+  31.01.2026 13:05:01. Without a zone they are UTC. Not read, since they can mean two things: 01/02/2026, zones such as
+  CET, and a spreadsheet's days such as 46053.5
+";
 
 fn scenarios() -> String {
     let mut text = "scenarios (workbench run FILE)\n".to_owned();

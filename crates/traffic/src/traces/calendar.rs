@@ -1,17 +1,27 @@
-//! Dates and times of day as logs write them: ISO 8601 and the Common Log Format's.
+//! Dates and times of day as logs write them: ISO 8601 and the Common Log Format's, and those that [`spoken`] reads.
 
 use super::number::digits;
+use super::spoken::spoken;
 use limiters::Nanos;
 
 /// What is wrong with a date alone.
 pub(super) const DAY: &str = "a date without a time of day: totals of a day are not requests";
 
+/// What is no time in any form that is read.
+pub(super) const SHAPE: &str =
+    "not a time: neither a number nor a date such as 2026-01-31T23:59:59.5Z or 31/Jan/2026:23:59:59 +0000";
+
 /// A date and time in ISO 8601 (`2026-01-01T00:00:00.5Z`, a space or slashes are allowed) or as the Common Log Format has
-/// it (`10/Oct/2000:13:55:36 -0700`, also in brackets): nanoseconds since 1970, whether a zone was given, and whether
-/// digits below a nanosecond were dropped.
+/// it (`10/Oct/2000:13:55:36 -0700`, also in brackets), or as [`spoken`] reads it: nanoseconds since 1970, whether a zone
+/// was given, and whether digits below a nanosecond were dropped.
 pub(super) fn calendar(text: &[u8], day: &mut ([u8; 10], Nanos)) -> Result<(Nanos, bool, bool), &'static str> {
-    const SHAPE: &str =
-        "not a time: neither a number nor a date such as 2026-01-31T23:59:59.5Z or 31/Jan/2026:23:59:59 +0000";
+    match usual(text, day) {
+        Err(why) if why == SHAPE => spoken(text),
+        read => read,
+    }
+}
+
+fn usual(text: &[u8], day: &mut ([u8; 10], Nanos)) -> Result<(Nanos, bool, bool), &'static str> {
     let text = text.strip_prefix(b"[").and_then(|text| text.strip_suffix(b"]")).unwrap_or(text);
     let clf = text.get(2) == Some(&b'/');
     let date_length = if clf { 11 } else { 10 };
@@ -34,7 +44,17 @@ pub(super) fn calendar(text: &[u8], day: &mut ([u8; 10], Nanos)) -> Result<(Nano
         [] => return Err(DAY),
         _ => return Err(SHAPE),
     };
-    let [h1, h2, b':', m1, m2, rest @ ..] = rest else { return Err(SHAPE) };
+    let (of_day, rest, cut) = time_of_day(rest)?;
+    let (zone, zoned) = zone(rest.trim_ascii_start()).ok_or(SHAPE)?;
+    let at = i128::from(midnight) + i128::from(of_day) - i128::from(zone) * 1_000_000_000;
+    let at = Nanos::try_from(at).map_err(|_| "the time is before 1970 or after 2554")?;
+    Ok((at, zoned, cut))
+}
+
+/// A time of day (`23:59`, `23:59:59.5`) in nanoseconds, what follows it, and whether digits below a nanosecond were
+/// dropped.
+pub(super) fn time_of_day(text: &[u8]) -> Result<(Nanos, &[u8], bool), &'static str> {
+    let [h1, h2, b':', m1, m2, rest @ ..] = text else { return Err(SHAPE) };
     let (hour, minute) = (two(*h1, *h2).ok_or(SHAPE)?, two(*m1, *m2).ok_or(SHAPE)?);
     let (second, rest) = match rest {
         [b':', s1, s2, rest @ ..] => (two(*s1, *s2).ok_or(SHAPE)?, rest),
@@ -45,11 +65,7 @@ pub(super) fn calendar(text: &[u8], day: &mut ([u8; 10], Nanos)) -> Result<(Nano
         return Err("not a time of day");
     }
     let (fraction, rest, cut) = fraction(rest);
-    let (zone, zoned) = zone(rest.trim_ascii_start()).ok_or(SHAPE)?;
-    let seconds = hour * 3600 + minute * 60 + second;
-    let at = i128::from(midnight) + i128::from(seconds * 1_000_000_000 + fraction) - i128::from(zone) * 1_000_000_000;
-    let at = Nanos::try_from(at).map_err(|_| "the time is before 1970 or after 2554")?;
-    Ok((at, zoned, cut))
+    Ok(((hour * 3600 + minute * 60 + second) * 1_000_000_000 + fraction, rest, cut))
 }
 
 fn two(a: u8, b: u8) -> Option<u64> {
@@ -63,14 +79,19 @@ fn iso_date(date: &[u8]) -> Option<(u64, u64, u64)> {
 }
 
 fn clf_date(date: &[u8]) -> Option<(u64, u64, u64)> {
-    const MONTHS: [&[u8; 3]; 12] =
-        [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec"];
-    let month = MONTHS.iter().position(|name| name.eq_ignore_ascii_case(&date[3..6]))? as u64 + 1;
+    let month = clf_month(&date[3..6])?;
     Some((digits(&date[7..])?, month, two(date[0], date[1])?)).filter(|_| date[2] == b'/' && date[6] == b'/')
 }
 
+/// The number of a month by the first three letters of its name.
+pub(super) fn clf_month(name: &[u8]) -> Option<u64> {
+    const MONTHS: [&[u8; 3]; 12] =
+        [b"jan", b"feb", b"mar", b"apr", b"may", b"jun", b"jul", b"aug", b"sep", b"oct", b"nov", b"dec"];
+    MONTHS.iter().position(|known| known.eq_ignore_ascii_case(name)).map(|at| at as u64 + 1)
+}
+
 /// Days from 1970-01-01; `None` for what is no day of the calendar, before 1970 or after 2553.
-fn days_since_1970(year: u64, month: u64, day: u64) -> Option<u64> {
+pub(super) fn days_since_1970(year: u64, month: u64, day: u64) -> Option<u64> {
     const BEFORE: [u64; 13] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
     let leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     if !(1970..2554).contains(&year) || !(1..=12).contains(&month) {
@@ -100,7 +121,7 @@ fn fraction(text: &[u8]) -> (u64, &[u8], bool) {
 }
 
 /// Seconds east of UTC, and whether a zone was given at all.
-fn zone(text: &[u8]) -> Option<(i64, bool)> {
+pub(super) fn zone(text: &[u8]) -> Option<(i64, bool)> {
     let (sign, rest) = match text {
         [] => return Some((0, false)),
         b"Z" | b"z" | b"UTC" | b"GMT" => return Some((0, true)),

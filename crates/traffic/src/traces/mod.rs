@@ -53,6 +53,7 @@ mod s3;
 mod scripts;
 mod sieve;
 mod split;
+mod spoken;
 mod spread;
 mod stream;
 mod time;

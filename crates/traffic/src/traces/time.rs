@@ -7,6 +7,7 @@ use super::number::{Decimal, decimal, digits};
 use super::unit::{EPOCH, Unit};
 use crate::spec::{Said, Trace};
 use limiters::Nanos;
+use std::ops::RangeInclusive;
 
 /// How the times of a file are written. All rows of a file agree in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +165,13 @@ impl Times {
                 self.said_by = MAGNITUDE;
                 unit
             }
+            (None, None) if self.notation.is_none() && number.exponent < 0 && SHEET.contains(&whole) => {
+                let setting = format!("{}time-unit", self.dashes);
+                return Err(Fault::file(format!(
+                    "the number may be a date as spreadsheets keep it, in days since 1899-12-30, or seconds from a start; for days export the dates as text such as 2026-01-31T13:05:01Z, for seconds say {setting}{}",
+                    if self.dashes.is_empty() { " = \"s\"" } else { " s" }
+                )));
+            }
             (None, None) if self.notation.is_none() && number.exponent < 0 => {
                 (self.unit, self.said_by) = (Unit::named("s"), "since they are small and have fractions");
                 self.unit.unwrap_or(Unit::MS)
@@ -171,7 +179,12 @@ impl Times {
             (None, None) if self.notation.is_none() => {
                 let setting = format!("{}time-unit", self.dashes);
                 return Err(Fault::file(format!(
-                    "the number is too small for a time since 1970, so it may be of any unit; say which with {setting}, one of ns, us, ms and s"
+                    "the number is too small for a time since 1970, so it may be of any unit; say which with {setting}, one of ns, us, ms and s{}",
+                    if SHEET.contains(&whole) {
+                        ", or export dates as text where a spreadsheet kept them as days"
+                    } else {
+                        ""
+                    }
                 )));
             }
             (None, None) => return Err(too_small()),
@@ -226,6 +239,9 @@ impl Times {
         }
     }
 }
+
+/// Days from 1899-12-30 of 1970 to 2099, as spreadsheets keep dates.
+const SHEET: RangeInclusive<u64> = 25_569..=73_050;
 
 const MAGNITUDE: &str = "by their magnitude";
 
