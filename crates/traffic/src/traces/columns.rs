@@ -28,6 +28,16 @@ impl Columns {
     /// Finds the columns among `names`: first as the scenario maps them, by name or 1-based number, then by the names
     /// they usually have.
     pub fn find(spec: &Trace, names: &[String], notes: &mut Notes) -> Result<Columns, Box<Fault>> {
+        Columns::find_filled(spec, names, &|_| true, notes)
+    }
+
+    /// The same; a column that is not `filled` in the rows that were seen is no key unless it is chosen.
+    pub fn find_filled(
+        spec: &Trace,
+        names: &[String],
+        filled: &dyn Fn(&str) -> bool,
+        notes: &mut Notes,
+    ) -> Result<Columns, Box<Fault>> {
         let mut columns = Columns { names: names.to_vec(), ..Columns::default() };
         for (role_name, wanted) in &spec.columns {
             let role = Role::ALL.into_iter().find(|role| role.name() == role_name);
@@ -40,10 +50,11 @@ impl Columns {
             if places.is_empty() || places.len() > 1 && !role.is_amount() && role != Role::Key {
                 return Err(Fault::file(format!("{said}: {role_name} is one column, not {}", places.len())));
             }
+            let by_names = places.iter().zip(wanted).filter(|(place, wanted)| names[**place] == **wanted);
+            by_names.for_each(|(place, _)| say_if_twice(spec, role, *place, names, notes));
             columns.entries.push((role, places));
         }
-        let last = |name: &String| name.rsplit_once('.').map(|(_, last)| Name::of(last));
-        let known: Vec<_> = names.iter().map(|name| (Name::of(name), last(name))).collect();
+        let known: Vec<Known<'_>> = names.iter().map(|name| Known::of(name)).collect();
         for role in Role::ALL {
             let wanted = match role {
                 // What ordinary logs call so is of no use for them.
@@ -54,7 +65,8 @@ impl Columns {
             if columns.all(role).is_some() || !wanted {
                 continue;
             }
-            if let Some(found) = by_name(role, &known)
+            let usable = |place: usize| role != Role::Key || filled(&names[place]);
+            if let Some(found) = by_name(role, &known, usable)
                 && !columns.entries.iter().any(|(_, places)| places.contains(&found))
             {
                 columns.entries.push((role, vec![found]));
@@ -62,6 +74,7 @@ impl Columns {
                     let choose = spec.choose("key", "…");
                     notes.guess(format!("the key is \"{}\"; {choose} chooses another", names[found]));
                 }
+                say_if_twice(spec, role, found, names, notes);
             }
         }
         columns.strict = spec.columns.iter().any(|(role, _)| role == Role::Requests.name());
@@ -72,6 +85,11 @@ impl Columns {
             let choose = spec.choose("key", "…");
             notes
                 .guess(format!("no column is known to be a key, so all requests are of one key; {choose} chooses one"));
+        }
+        let amounts = [Role::Cost, Role::Price, Role::Requests];
+        if !columns.entries.iter().any(|(role, _)| role.is_tokens() || amounts.contains(role)) {
+            let choose = spec.choose("cost", "…");
+            notes.guess(format!("no column is known to be a cost, so each request costs 1; {choose} chooses one"));
         }
         Ok(columns)
     }
@@ -201,15 +219,48 @@ fn sum<'a>(
     Ok(sum)
 }
 
-/// The name that goes best with a role; times and tokens may be nested (`message.usage.input_tokens`). Each comes with its
-/// last part.
-fn by_name(role: Role, names: &[(Name, Option<Name>)]) -> Option<usize> {
-    let nested = role == Role::Time || role.is_tokens();
-    let ranked = names.iter().enumerate().filter_map(|(at, (name, last))| {
-        let direct = name.rank(role).map(|rank| (0, rank, at));
-        direct.or_else(|| last.as_ref().filter(|_| nested)?.rank(role).map(|rank| (1, rank, at)))
-    });
-    ranked.min().map(|(.., at)| at)
+/// A column's name, and of one within others its last part with what is around it.
+struct Known<'a> {
+    whole: Name,
+    within: Option<(&'a str, Name)>,
+}
+
+impl Known<'_> {
+    fn of(name: &str) -> Known<'_> {
+        let within = name.rsplit_once('.').map(|(around, last)| (around, Name::of(last)));
+        Known { whole: Name::of(name), within }
+    }
+
+    fn rank(&self, role: Role) -> Option<(u8, usize)> {
+        let within = || self.within.as_ref().filter(|(around, last)| role.is_known_within(around, last));
+        let whole = self.whole.rank(role).map(|rank| (0, rank));
+        whole.or_else(|| Some((1, within()?.1.rank(role)?)))
+    }
+}
+
+/// The name that goes best with a role, of those that are `usable`; some may be nested (`message.usage.input_tokens`). A
+/// nested key is none where another is as good: whose address it is cannot be told.
+fn by_name(role: Role, names: &[Known<'_>], usable: impl Fn(usize) -> bool) -> Option<usize> {
+    let ranked = names.iter().enumerate().filter_map(|(at, name)| Some((name.rank(role)?, at)));
+    let ranked = ranked.filter(|(_, at)| usable(*at));
+    let (best, at) = ranked.clone().min()?;
+    let unclear = role == Role::Key && best.0 > 0 && ranked.filter(|(rank, _)| *rank == best).count() > 1;
+    (!unclear).then_some(at)
+}
+
+/// Says which of several columns of one name plays a role.
+fn say_if_twice(spec: &Trace, role: Role, place: usize, names: &[String], notes: &mut Notes) {
+    let others = || (1..).zip(names).filter(|(_, name)| **name == names[place]).map(|(number, _)| number);
+    if let Some(other) = others().find(|number| *number != place + 1) {
+        let choose = spec.choose(role.name(), &format!("\"{other}\""));
+        notes.warning(format!(
+            "{} columns are called \"{}\"; the {} is taken from column {}; {choose} chooses another by its number",
+            others().count(),
+            names[place],
+            role.name(),
+            place + 1
+        ));
+    }
 }
 
 fn place(wanted: &str, names: &[String]) -> Option<usize> {

@@ -11,6 +11,7 @@ use super::row::Row;
 use super::time::Times;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
+use std::collections::HashSet;
 use std::fmt;
 
 /// The entry of the registry.
@@ -19,7 +20,7 @@ pub(super) const FORMAT: Format = Format {
     summary: "one JSON object per line (JSONL, NDJSON), or one JSON list of objects",
     recognised_by: "a first line that is a JSON object, or a list that begins with one",
     time: "a field such as timestamp, ts, time; or columns.time, a path with dots",
-    key: "a field such as key, client_ip, user_id, id; or columns.key",
+    key: "a field such as key, client_ip, user_id, id, or one within others such as request.client_ip; or columns.key",
     cost: "a field cost, permits or weight; or columns.cost; 1 when there is none",
     detect: |head| {
         let first = head.first_object();
@@ -55,13 +56,13 @@ pub(super) struct Objects {
 impl Objects {
     /// Begins to read; `times` when the format fixes how they are written.
     pub fn open(setup: Setup<'_>, times: Option<Times>) -> Result<Objects, Box<Fault>> {
-        let mut names = Vec::new();
+        let (mut names, mut filled) = (Vec::new(), HashSet::new());
         let Input { head, reader, .. } = setup.input;
         let is_list = head.bytes.trim_ascii_start().starts_with(b"[");
         let mut learn = |object: &[u8]| {
             // The last line of the head may be cut, and a broken one is reported when its turn comes.
             if let Ok(value) = serde_json::from_slice(object) {
-                leaves(&value, &mut String::new(), &mut names);
+                leaves(&value, &mut String::new(), &mut names, &mut filled);
             }
         };
         if is_list {
@@ -69,7 +70,7 @@ impl Objects {
         } else {
             head.lines().take(LEARNT).for_each(|(_, line)| learn(line));
         }
-        let columns = Columns::find(setup.spec, &names, setup.notes)?;
+        let columns = Columns::find_filled(setup.spec, &names, &|name| filled.contains(name), setup.notes)?;
         let time = columns.one(Role::Time).ok_or_else(|| {
             let known = list(&names);
             Fault::file(format!(
@@ -142,8 +143,9 @@ impl Rows for Objects {
     }
 }
 
-/// The paths of all values in `value` that are no objects or lists, in their order and without repeats.
-fn leaves(value: &serde_json::Value, path: &mut String, names: &mut Vec<String>) {
+/// The paths of all values in `value` that are no objects or lists, in their order and without repeats; and those of
+/// values that say something.
+fn leaves(value: &serde_json::Value, path: &mut String, names: &mut Vec<String>, filled: &mut HashSet<String>) {
     match value {
         serde_json::Value::Object(fields) => {
             for (name, field) in fields {
@@ -152,13 +154,19 @@ fn leaves(value: &serde_json::Value, path: &mut String, names: &mut Vec<String>)
                     path.push('.');
                 }
                 path.push_str(name);
-                leaves(field, path, names);
+                leaves(field, path, names, filled);
                 path.truncate(length);
             }
         }
         serde_json::Value::Array(_) => {}
-        _ if names.contains(path) => {}
-        _ => names.push(path.clone()),
+        value => {
+            if !value.is_null() && value != "" && !filled.contains(path) {
+                filled.insert(path.clone());
+            }
+            if !names.contains(path) {
+                names.push(path.clone());
+            }
+        }
     }
 }
 

@@ -108,6 +108,7 @@ impl Role {
                 "clientid",
                 "clientaddress",
                 "remoteaddr",
+                "remoteaddress",
                 "remoteip",
                 "remotehost",
                 "ip",
@@ -204,6 +205,21 @@ impl Role {
             Role::Path => Field::Path,
             Role::User => Field::User,
         })
+    }
+
+    /// Whether a name within others (`request.client_ip`) may be of this role by its last part alone. As keys only names
+    /// do that say whose they are: an id, a host or a key within something else is that thing's own.
+    pub fn is_known_within(self, around: &str, last: &Name) -> bool {
+        match self {
+            Role::Key => {
+                let own = ["key", "client", "host", "id", "objectid", "objid", "session", "org"];
+                // What a request reached, and not who made it.
+                let reached = ["host", "server", "destination", "dest", "dst", "upstream", "local", "response"];
+                let around = around.rsplit('.').next().unwrap_or(around).to_lowercase();
+                !own.contains(&last.whole.as_str()) && !reached.contains(&around.as_str())
+            }
+            _ => self == Role::Time || self.is_tokens(),
+        }
     }
 
     /// Whether several columns of this role are added up.

@@ -67,3 +67,40 @@ fn refusals_and_request_times() {
     let recorded = text(&log, data("")).unwrap();
     insta::assert_snapshot!(notes(recorded));
 }
+
+#[test]
+fn columns_that_are_not_there_or_there_twice() {
+    let columns = |role: &str, name: &str| spec::Trace {
+        columns: vec![(role.to_owned(), vec![name.to_owned()])],
+        said: spec::Said::Flags,
+        ..data("")
+    };
+    let twice = "time,user,user\n31.01.2026 13:05:01,a,b\n31.01.2026 13:05:02,a,c\n";
+    let caddy = |user: &str| {
+        let ends = ["192.0.2.1", "192.0.2.2"].map(|ip| {
+            format!(
+                "{{\"ts\": 1767225600.5, \"request\": {{\"remote_ip\": \"10.0.0.1\", \"client_ip\": \"{ip}\", \"host\": \"x\"}}, \
+                 \"user_id\": \"{user}\", \"status\": 200}}\n"
+            )
+        });
+        ends.concat()
+    };
+    let mut said = String::new();
+    for (log, spec, keys) in [
+        (twice, data(""), 1),
+        (twice, columns("key", "user"), 1),
+        (twice, columns("key", "3"), 2),
+        ("t_ms,cost,tokens,cost\n1,2,3,4\n", data(""), 1),
+        ("t_ms,user,input_tokens\n1,a,3\n", data(""), 1),
+        (&caddy(""), data(""), 2),
+        (&caddy("u"), data(""), 1),
+        ("{\"ts\": 1767225600, \"req\": {\"remoteAddress\": \"::1\"}, \"host\": {\"ip\": \"::2\"}}\n", data(""), 1),
+        ("{\"ts\": 1767225600, \"a\": {\"client_ip\": \"::1\"}, \"b\": {\"client_ip\": \"::2\"}}\n", data(""), 1),
+        ("{\"ts\": 1767225600, \"span\": {\"id\": \"1\"}, \"server\": {\"ip\": \"::2\"}}\n", data(""), 1),
+    ] {
+        let recorded = text(log, spec).unwrap();
+        assert_eq!(recorded.keys, keys, "{log}");
+        said.push_str(&format!("== {}\n{}", log.lines().next().unwrap(), notes(recorded)));
+    }
+    insta::assert_snapshot!(said);
+}
