@@ -280,3 +280,16 @@ fn totals_of_tokens_are_spread_over_a_chosen_number_of_requests() {
     let said = run(&["run", target, "--no-overhead", "--out", out]);
     assert!(String::from_utf8_lossy(&said.stdout).contains("expectations: all hold"), "{said:?}");
 }
+
+#[test]
+fn a_log_that_begins_late_has_the_rate_of_its_requests() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("late.csv");
+    std::fs::write(&file, "t_s,user,cost\n46080.5,a,1\n64080.5,a,1\n82080.5,b,2\n").unwrap();
+    let output = inspect(&[file.to_str().unwrap()]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("span           10 h, first 12.8 h after the start\n"), "{said}");
+    assert!(said.contains("mean rate      7.2/d\n"), "{said}");
+    let found = json(&[file.to_str().unwrap()]);
+    assert_eq!((&found["first_ns"], &found["span_ns"]), (&46_080_500_000_000u64.into(), &36_000_000_000_000u64.into()));
+}

@@ -115,14 +115,18 @@ fn text(found: &Inspection) -> String {
     };
     let skipped = if found.skipped > 0 { format!(", {} left out", count(found.skipped)) } else { String::new() };
     say("requests", format!("{}{skipped}", count(found.rows)));
-    let from = found.first.as_ref().map_or_else(String::new, |first| format!(", from {first}"));
+    let from = match &found.first {
+        Some(first) => format!(", from {first}"),
+        None if found.first_ns > 0 => format!(", first {} after the start", duration(found.first_ns as f64)),
+        None => String::new(),
+    };
     say("span", format!("{}{from}", duration(found.span_ns as f64)));
     // A single request, or several at one time, have no rate.
     say(
         "mean rate",
         match found.rows < 2 || found.span_ns == 0 {
             true => "–".to_owned(),
-            false => format!("{}/s", report::number::significant(found.rows as f64 * 1e9 / found.span_ns as f64)),
+            false => report::number::rate(found.rows as f64 * 1e9 / found.span_ns as f64),
         },
     );
     say("keys", count(found.keys));

@@ -53,6 +53,16 @@ pub fn duration(ns: f64) -> String {
     format!("{} {unit}", significant(ns / size))
 }
 
+/// Events a second, of a number above 0 that is given as such; slow ones by the hour or day, or as the time for one.
+pub fn rate(per_second: f64) -> String {
+    match per_second {
+        v if v >= 0.01 => format!("{}/s", significant(v)),
+        v if v * 3600.0 >= 1.0 => format!("{}/h", significant(v * 3600.0)),
+        v if v * 86_400.0 >= 1.0 => format!("{}/d", significant(v * 86_400.0)),
+        v => format!("one in {}", duration(1e9 / v)),
+    }
+}
+
 /// Three significant digits without trailing zeros after the point.
 pub fn significant(value: f64) -> String {
     let decimals = match value.abs() {
@@ -116,6 +126,8 @@ mod tests {
         );
         let shorts: Vec<_> = [0.0, 0.25, 5.0, 1_500.0, 10_000.0, 2_500_000.0, 1e18, -2_000.0].map(short).into();
         assert_eq!(shorts, ["0", "0.25", "5", "1,500", "10 k", "2.5 M", "1 E", "-2,000"]);
+        let rates: Vec<_> = [1234.0, 0.5, 0.01, 0.009, 2.0 / 86_400.0, 1.0 / 864_000.0].map(rate).into();
+        assert_eq!(rates, ["1,234/s", "0.5/s", "0.01/s", "32.4/h", "2/d", "one in 10 d"]);
         assert_eq!(share(1, 0), "");
     }
 }

@@ -16,7 +16,9 @@ pub struct Loaded {
     pub start: Nanos,
     /// What its times count from.
     pub clock: Clock,
-    /// From `start` to the last request.
+    /// From `start` to the first request.
+    pub first: Nanos,
+    /// From the first request to the last.
     pub span: Nanos,
     /// Rows left out.
     pub skipped: u64,
@@ -59,7 +61,8 @@ impl Loaded {
             format: recorded.format.name,
             start: recorded.start.unwrap_or(0),
             clock: if recorded.start.is_some() { Clock::Wall } else { Clock::Relative },
-            span: recorded.span,
+            first: recorded.first,
+            span: recorded.span - recorded.first,
             skipped: recorded.skipped,
             backward: (recorded.backward_steps, recorded.largest_backward_step),
             resolution: recorded.resolution,

@@ -36,7 +36,9 @@ pub struct Inspection {
     pub skipped: u64,
     /// First instant in words; `None` where times do not tell the time of day.
     pub first: Option<String>,
-    /// From the first instant (or the file's zero) to the last request.
+    /// From the first instant, or the zero that the file's times count from, to the first request.
+    pub first_ns: Nanos,
+    /// From the first request to the last.
     pub span_ns: Nanos,
     /// The length below which times say nothing; 0 when all are equal.
     pub resolution_ns: Nanos,
@@ -134,6 +136,7 @@ pub fn inspect(file: &Loaded, windows: &[Nanos], top: usize) -> Result<Inspectio
         rows: file.rows(),
         skipped: file.skipped,
         first: (file.clock == Clock::Wall).then(|| instant(file.start)),
+        first_ns: file.first,
         span_ns: file.span,
         resolution_ns: file.resolution,
         largest_burst: file.largest_burst,

@@ -32,6 +32,8 @@ pub struct Recorded {
     /// From `start`, or from the scenario's start, to the last request of one playing; a trace plays for
     /// [`duration`](Recorded::duration).
     pub span: Nanos,
+    /// From `start`, or from the scenario's start, to the first request: 0 where the file tells the time of day.
+    pub first: Nanos,
     /// Rows that are earlier than the row before them in the file.
     pub backward_steps: u64,
     /// How much earlier at most.
@@ -237,6 +239,7 @@ pub fn read_within(
     let latest = scale.checked(latest);
     let latest = latest.ok_or_else(|| failed("time-scale takes times beyond the year 2554".to_owned()))?;
     let span = latest - base;
+    let first = earliest.map_or(base, |earliest| scale.of(earliest)) - base;
     let repeat = spec.repeat.max(1);
     if (u128::from(span) + 1) * u128::from(repeat) + u128::from(base) > u128::from(u64::MAX) {
         return Err(failed(format!("repeat = {repeat} takes times beyond the year 2554")));
@@ -249,6 +252,7 @@ pub fn read_within(
         keys: names.len() as u64,
         start: (clock == Clock::Wall).then_some(base),
         span,
+        first,
         backward_steps,
         largest_backward_step,
         resolution: grain.resolution(rows),
