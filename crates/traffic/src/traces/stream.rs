@@ -249,7 +249,8 @@ impl Stream {
         match self.max_bad.filter(|max| self.skipped.total > *max) {
             None => Ok(()),
             Some(max) => {
-                let message = format!("more than {max} bad rows; the last: {}", fault.message);
+                let message =
+                    format!("more than {max} bad row{}; the last: {}", if max == 1 { "" } else { "s" }, fault.message);
                 Err(Box::new(Fault { message, ..*fault }))
             }
         }

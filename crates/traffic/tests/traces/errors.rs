@@ -70,3 +70,56 @@ fn broken_rows_and_settings() {
     }
     insta::assert_snapshot!(said);
 }
+
+#[test]
+fn times_that_can_be_read_in_two_ways() {
+    let mut said = String::new();
+    for time in [
+        "46023.5",
+        "46023",
+        "01/02/2026 13:05",
+        "1/31/2026 1:05:01 PM",
+        "Thu Jan  1 00:00:00 CET 2026",
+        "Fri Jan  2 00:00:00 2025",
+        "Jan  2 00:00:00",
+        "31.01.2026",
+        "31.01.2026 13:05 MEZ",
+    ] {
+        said.push_str(&format!("{}\n", text(&format!("time,user\n{time},a\n"), data("")).unwrap_err()));
+    }
+    // Who says the unit is believed.
+    let seconds = spec::Trace { time_unit: Some("s".into()), ..data("") };
+    let recorded = text("time,user\n46023.5,a\n46024,b\n", seconds).unwrap();
+    assert_eq!((recorded.start, recorded.first, recorded.span), (None, 46_023_500 * MS, 46_024_000 * MS));
+    assert_eq!(text("t_s,user\n46023.5,a\n", data("")).unwrap().first, 46_023_500 * MS);
+    assert_eq!(text("time,user\n2.5,a\n46023.5,a\n", data("")).unwrap().rows, 2);
+    insta::assert_snapshot!(said);
+}
+
+#[test]
+fn the_delimiter_that_a_spreadsheet_says() {
+    for (log, rows) in [
+        ("sep=;\ntime;user,name\n2026-01-01 00:00:00;a\n", 1),
+        ("\"sep=;\"\r\ntime;user\r\n2026-01-01 00:00:00;a\r\n2026-01-01 00:00:00;b\r\n", 2),
+        ("SEP=\t\n#time\tuser\n2026-01-01 00:00:00\ta\n", 1),
+        ("\u{feff}sep=:\ntime:user\n1705320645:a\n", 1),
+    ] {
+        assert_eq!(text(log, data("")).unwrap().rows, rows, "{log}");
+    }
+    let numbered =
+        spec::Trace { columns: vec![("time".into(), vec!["1".into()]), ("key".into(), vec!["2".into()])], ..data("") };
+    assert_eq!(text("sep=;\n1705320645;a\n1705320646;b\n", numbered).unwrap().rows, 2);
+    let broken = text("sep=;\ntime;user\n2026-01-01 00:00:00;a\nx;b\n", data("")).unwrap_err();
+    assert_eq!((broken.line, broken.value.as_deref()), (Some(4), Some("x")));
+    assert_eq!(text("sep=;\nalpha;beta\n1;2\n", data("")).unwrap_err().line, Some(2));
+}
+
+#[test]
+fn bad_rows_are_told_in_the_right_number() {
+    let said = |max| {
+        let few = spec::Trace { max_bad_rows: Some(max), ..data("") };
+        text("t_ms,user\n1,a\nx,b\ny,b\nz,b\n", few).unwrap_err().message
+    };
+    let starts: Vec<_> = (0..3).map(|max| said(max).split(';').next().unwrap().to_owned()).collect();
+    assert_eq!(starts, ["more than 0 bad rows", "more than 1 bad row", "more than 2 bad rows"]);
+}
