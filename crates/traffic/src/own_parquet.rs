@@ -81,7 +81,11 @@ pub fn write_parquet(
 }
 
 fn failed(error: ParquetError) -> Error {
-    Error::other(error)
+    match error {
+        // What the disk said, as it said it.
+        ParquetError::External(inner) => inner.downcast().map_or_else(Error::other, |disk| *disk),
+        error => Error::other(error),
+    }
 }
 
 fn missing() -> Error {
