@@ -1,14 +1,15 @@
 //! `workbench inspect`: what a recorded file holds, and what is doubtful about it.
 
 use crate::cli::InspectArgs;
+use crate::made::unwritten;
 use crate::problem::{Problem, print};
 use crate::text::{Table, each};
 use crate::trace_args;
 use replay::inspect::{self, Inspection, Loaded};
 use replay::scenario::words;
+use report::Files;
 use report::number::{count, duration, percent};
 use std::fmt::Write;
-use std::fs;
 use std::io::{self, BufWriter};
 use std::path::Path;
 use traffic::traces::Clock;
@@ -22,23 +23,23 @@ pub fn inspect(args: &InspectArgs) -> Result<(), Problem> {
     if let Some(target) = &args.convert {
         fits(target)?;
     }
+    let files = args.out.as_deref().map(Files::create).transpose().map_err(unwritten)?;
     let file = crate::progress::load(&trace)?;
     let found = inspect::inspect(&file, &windows, args.top);
     let found = found.map_err(|message| Problem::input(format!("error: {message}")))?;
-    let mut made = String::new();
-    if let Some(folder) = &args.out {
-        let failed = |error: &dyn std::fmt::Display| Problem::input(format!("error: {}: {error}", folder.display()));
-        fs::create_dir_all(folder).map_err(|error| failed(&error))?;
-        let mut csv = csv::Writer::from_path(folder.join("gaps.csv")).map_err(|error| failed(&error))?;
-        found.gaps.rows.iter().try_for_each(|row| csv.serialize(row)).map_err(|error| failed(&error))?;
-        csv.flush().map_err(|error| failed(&error))?;
-        let picture = report::pictures::gaps(&found.gaps.rows);
-        let path = picture.write(folder).map_err(|error| failed(&error))?;
-        let _ = writeln!(made, "\ntable: {}\nfigure: {}", folder.join("gaps.csv").display(), path.display());
+    let (mut made, mut complete) = (String::new(), Vec::new());
+    if let Some(mut files) = files {
+        let table = files.table("gaps.csv", &found.gaps.rows).map_err(unwritten)?;
+        let figure = files.picture(&report::pictures::gaps(&found.gaps.rows)).map_err(unwritten)?;
+        let _ = writeln!(made, "\ntable: {}\nfigure: {}", table.display(), figure.display());
+        complete.push(files);
     }
     if let Some(target) = &args.convert {
-        made.push_str(&convert(&file, target)?);
+        let (files, said) = convert(&file, target)?;
+        made.push_str(&said);
+        complete.push(files);
     }
+    complete.into_iter().try_for_each(Files::commit).map_err(unwritten)?;
     if args.json {
         let json = serde_json::to_string_pretty(&found).map_err(|error| Problem::input(format!("error: {error}")))?;
         return print(&format!("{json}\n"));
@@ -62,8 +63,8 @@ fn fits(target: &Path) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Writes the requests in the workbench's own form, under another name until they are complete.
-fn convert(file: &Loaded, target: &Path) -> Result<String, Problem> {
+/// The requests in the workbench's own form, complete but not in their place, and what is said of them.
+fn convert(file: &Loaded, target: &Path) -> Result<(Files, String), Problem> {
     let failed = |error: io::Error| Problem::input(format!("error: --convert {}: {error}", target.display()));
     let mut source = file.source().map_err(|error| failed(io::Error::other(error)))?;
     let start = (file.clock == Clock::Wall).then(|| inspect::instant(file.start));
@@ -71,41 +72,29 @@ fn convert(file: &Loaded, target: &Path) -> Result<String, Problem> {
         Some(start) => writeln!(out, "# {} {start}", traffic::COUNTS_FROM),
         None => Ok(()),
     };
-    let mut partial = target.as_os_str().to_owned();
-    partial.push(".partial");
+    let files = Files::beside(target);
+    let mut files = files.map_err(|error| unwritten(format!("--convert {}: {error}", target.display())))?;
     let written = (|| {
-        let out = BufWriter::with_capacity(1 << 16, fs::File::create_new(&partial)?);
-        #[cfg(feature = "parquet")]
-        if target.extension().is_some_and(|extension| extension == "parquet") {
-            let mut out = out;
-            let rows = traffic::write_parquet(&mut source, file.start, start.clone(), &mut out)?;
-            out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-            fs::rename(&partial, target)?;
-            return Ok(rows);
-        }
-        let rows = if target.extension().is_some_and(|extension| extension == "gz") {
-            let mut gz = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-            name_start(&mut gz)?;
-            let rows = traffic::write_csv(&mut source, file.start, &mut gz)?;
-            gz.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-            rows
-        } else {
-            let mut out = out;
-            name_start(&mut out)?;
-            let rows = traffic::write_csv(&mut source, file.start, &mut out)?;
-            out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-            rows
+        let mut out = BufWriter::with_capacity(1 << 16, files.file(target.file_name().unwrap_or_default())?);
+        let (rows, out) = match target.extension().and_then(|extension| extension.to_str()) {
+            #[cfg(feature = "parquet")]
+            Some("parquet") => (traffic::write_parquet(&mut source, file.start, start.clone(), &mut out)?, out),
+            Some("gz") => {
+                let mut gz = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+                name_start(&mut gz)?;
+                (traffic::write_csv(&mut source, file.start, &mut gz)?, gz.finish()?)
+            }
+            _ => {
+                name_start(&mut out)?;
+                (traffic::write_csv(&mut source, file.start, &mut out)?, out)
+            }
         };
-        fs::rename(&partial, target)?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
         Ok(rows)
     })();
-    let rows = written.map_err(|error| {
-        // What was half written is of no use; if it cannot be removed either, the error says where it is.
-        let _ = fs::remove_file(&partial);
-        failed(error)
-    })?;
+    let rows = written.map_err(failed)?;
     let zero = start.map_or_else(String::new, |start| format!("; its times count from {start}, which it says"));
-    Ok(format!("\nconverted: {} rows to {}{zero}\n", count(rows), target.display()))
+    Ok((files, format!("\nconverted: {} rows to {}{zero}\n", count(rows), target.display())))
 }
 
 fn text(found: &Inspection) -> String {

@@ -6,7 +6,9 @@ mod compare;
 mod extras;
 mod grid;
 mod inspect;
+mod interrupt;
 mod list;
+mod made;
 mod memory;
 mod overhead;
 mod overhead_tables;
@@ -28,18 +30,19 @@ mod traffic_csv;
 
 use clap::Parser;
 use cli::{Cli, Command};
+use interrupt::leave_nothing;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
-        Command::Run(args) => run::run(&args),
-        Command::Inspect(args) => inspect::inspect(&args),
-        Command::Size(args) => size::size(&args),
+        Command::Run(args) => leave_nothing().and_then(|()| run::run(&args)),
+        Command::Inspect(args) => leave_nothing().and_then(|()| inspect::inspect(&args)),
+        Command::Size(args) => leave_nothing().and_then(|()| size::size(&args)),
         Command::Check(args) => check::check(&args),
         Command::List(args) => list::list(&args),
         Command::Report(args) => redraw::redraw(&args),
         Command::Compare(args) => compare::compare(&args),
-        Command::Overhead(args) => overhead::overhead(&args),
+        Command::Overhead(args) => leave_nothing().and_then(|()| overhead::overhead(&args)),
         Command::Traffic(args) => traffic_csv::traffic(&args),
         Command::Serve(args) => serve::serve(&args),
         Command::Schema => schema::schema(),

@@ -12,7 +12,7 @@ use replay::overhead::{
 };
 use replay::peers::PEERS;
 use replay::rows::OverheadRow;
-use std::path::Path;
+use report::Files;
 
 /// What is timed when no scenario says otherwise.
 const QUOTA: Quota = Quota { limit: 1_000, window: 1_000_000_000, burst: 1_000 };
@@ -49,8 +49,11 @@ pub fn overhead(args: &OverheadArgs) -> Result<(), Problem> {
     text.push_str(&keyed_table(&keyed, args.markdown));
     rows.extend(shared);
     rows.extend(keyed.into_iter().flat_map(|keyed| keyed.rows));
-    let place = args.out.join(&subject.name).join("overhead.csv");
-    write(&place, &rows).map_err(|error| Problem::input(format!("error: {}: {error}", place.display())))?;
+    let written = Files::create(&args.out.join(&subject.name)).and_then(|mut files| {
+        let place = files.table("overhead.csv", &rows)?;
+        files.commit().map(|()| place)
+    });
+    let place = written.map_err(|error| Problem::input(format!("error: {error}")))?;
     text.push_str(&format!("\nrows: {}\n", place.display()));
     print(&text)
 }
@@ -187,15 +190,4 @@ fn keyed(rounds: usize) -> Vec<Keyed> {
         }
     }
     table
-}
-
-fn write(place: &Path, rows: &[OverheadRow]) -> std::io::Result<()> {
-    if let Some(folder) = place.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let mut out = csv::Writer::from_path(place)?;
-    for row in rows {
-        out.serialize(row)?;
-    }
-    out.flush()
 }

@@ -19,16 +19,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use traffic::{Note, NoteKind};
 
-/// Exit status of a process that was interrupted: 128 and the number of the signal.
-const INTERRUPTED: i32 = 130;
-
 /// Runs every scenario; all files are read before the first one runs.
 pub fn run(args: &RunArgs) -> Result<(), Problem> {
-    let watched = ctrlc::set_handler(|| {
-        report::discard_unfinished();
-        std::process::exit(INTERRUPTED);
-    });
-    watched.map_err(|error| Problem::input(format!("error: signals cannot be handled: {error}")))?;
     let trace = trace(&args.trace)?;
     let mut scenarios = match trace {
         Some(_) => load_without_traffic(&args.scenarios)?,

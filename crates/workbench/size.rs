@@ -1,6 +1,7 @@
 //! `workbench size`: the smallest limits that recorded traffic would not feel.
 
 use crate::cli::SizeArgs;
+use crate::made::{Made, unwritten, writable};
 use crate::problem::{Problem, print};
 use crate::size_clients;
 use crate::size_text;
@@ -16,6 +17,7 @@ use replay::size::keys::{self, Crowd, Loss};
 use replay::size::{
     Ask, Candidate, Demand, Family, Given, Plan, Refused, Share, Sizable, Written, plan, rates, scenario,
 };
+use report::Files;
 use serde_json::json;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -95,6 +97,7 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
             return Err(Problem::input(format!("error: --write {}: {message}", target.display())));
         }
     }
+    let files = args.out.as_deref().map(Files::create).transpose().map_err(unwritten)?;
     let mut file = crate::progress::load(&trace)?;
     file.notes.extend(no_rate(&file));
     let file = file;
@@ -161,15 +164,11 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
         plan: &plan,
         frontier: tried,
     };
-    let mut made = String::new();
-    if let Some(folder) = &args.out {
-        made.push_str(&files(&found, folder)?);
-    }
+    let mut made = files.map(|files| fill(&found, files)).transpose()?.unwrap_or_default();
     if let (Some(target), Some(chosen)) = (&args.write, chosen) {
-        fs::write(target, scenario_of(&found, &trace, target, chosen)?)
-            .map_err(|error| failed(format!("--write {}: {error}", target.display())))?;
-        made.push_str(&format!("scenario: {0}; run it with `workbench run {0}`\n", target.display()));
+        made.scenario(target, &scenario_of(&found, &trace, target, chosen)?)?;
     }
+    let made = made.commit()?;
     match args.json {
         true => print(&format!("{:#}\n", json_of(&found)))?,
         false => print(&format!("{}{}{made}", size_text::text(&found), if made.is_empty() { "" } else { "\n" }))?,
@@ -309,30 +308,16 @@ impl Found<'_> {
     }
 }
 
-fn files(found: &Found<'_>, folder: &Path) -> Result<String, Problem> {
-    let failed = |error: &dyn std::fmt::Display| Problem::input(format!("error: {}: {error}", folder.display()));
-    fs::create_dir_all(folder).map_err(|error| failed(&error))?;
+fn fill(found: &Found<'_>, mut files: Files) -> Result<Made, Problem> {
     let rows = found.plan.rows(found.demand, found.ask, found.meter.name());
-    let place = folder.join("size.csv");
-    table(&place, |out| rows.iter().try_for_each(|row| out.serialize(row))).map_err(|error| failed(&error))?;
-    let mut tables = vec![place.display().to_string()];
+    let mut tables = vec![files.table("size.csv", &rows).map_err(unwritten)?];
     let dots: Vec<report::pictures::Dot> = found.today.iter().filter_map(|today| dot(found, &today.setting)).collect();
-    let mut figures = vec![report::pictures::size(&rows, &dots).write(folder).map_err(|error| failed(&error))?];
+    let mut figures = vec![files.picture(&report::pictures::size(&rows, &dots)).map_err(unwritten)?];
     if let Some((rows, best)) = &found.frontier {
-        let place = folder.join("frontier.csv");
-        table(&place, |out| rows.iter().try_for_each(|row| out.serialize(row))).map_err(|error| failed(&error))?;
-        tables.push(place.display().to_string());
-        figures.push(report::pictures::frontier(rows, best.as_ref()).write(folder).map_err(|error| failed(&error))?);
+        tables.push(files.table("frontier.csv", rows).map_err(unwritten)?);
+        figures.push(files.picture(&report::pictures::frontier(rows, best.as_ref())).map_err(unwritten)?);
     }
-    let figures: Vec<String> = figures.iter().map(|path| path.display().to_string()).collect();
-    Ok(format!("tables: {}\nfigures: {}\n", tables.join(", "), figures.join(", ")))
-}
-
-/// Writes a table of rows.
-pub fn table(place: &Path, fill: impl FnOnce(&mut csv::Writer<fs::File>) -> csv::Result<()>) -> csv::Result<()> {
-    let mut out = csv::Writer::from_path(place)?;
-    fill(&mut out)?;
-    Ok(out.flush()?)
+    Ok(Made::new(files, &tables, &figures))
 }
 
 /// Where today's setting lies among the curves; nowhere among those of windows, or of anything but requests.
@@ -341,18 +326,6 @@ fn dot(found: &Found<'_>, setting: &Setting) -> Option<report::pictures::Dot> {
     let unit = found.ask.given.first().filter(|_| comparable)?.window;
     let per_unit = |rate: Rate| rate.permits() as f64 * unit as f64 / rate.per() as f64;
     Some((setting.label.clone(), per_unit(setting.rate), setting.burst as f64))
-}
-
-/// Whether `target` is a new scenario.
-pub fn writable(target: &Path) -> Result<(), Problem> {
-    let wrong = |message: &str| Err(Problem::input(format!("error: --write {}: {message}", target.display())));
-    if target.extension().is_none_or(|extension| extension != "toml") {
-        return wrong("a scenario's name ends in .toml");
-    }
-    if target.exists() {
-        return wrong("there is such a file already; name a new one");
-    }
-    Ok(())
 }
 
 fn scenario_of(found: &Found<'_>, trace: &Trace, target: &Path, chosen: &Candidate) -> Result<String, Problem> {

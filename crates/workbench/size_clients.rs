@@ -2,14 +2,16 @@
 
 use crate::check::load;
 use crate::cli::SizeArgs;
+use crate::made::{Made, unwritten, writable};
 use crate::problem::{Problem, print};
 use crate::progress::bar;
-use crate::size::{command, given, meter, seen_from, table, writable};
+use crate::size::{command, given, meter, seen_from};
 use crate::size_clients_text as said;
 use crate::text::{each, one};
 use limiters::Meter;
 use replay::scenario::{Scenario, words};
 use replay::size::clients::{self, Asked, Found, Kind, Varied, Which};
+use report::Files;
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -51,6 +53,7 @@ pub fn size(args: &SizeArgs, path: &Path) -> Result<(), Problem> {
         }
         writable(target)?;
     }
+    let files = args.out.as_deref().map(Files::create).transpose().map_err(unwritten)?;
     let bar = bar(&scenario.name, args.json);
     let found = clients::frontier(&asked, &|all, played| {
         bar.set_length(all as u64);
@@ -59,15 +62,11 @@ pub fn size(args: &SizeArgs, path: &Path) -> Result<(), Problem> {
     bar.finish_and_clear();
     let found = found.map_err(failed)?;
     let looked = Looked { scenario, asked: &asked, found: &found };
-    let mut made = String::new();
-    if let Some(folder) = &args.out {
-        made.push_str(&files(&found, folder)?);
-    }
+    let mut made = files.map(|files| fill(&found, files)).transpose()?.unwrap_or_default();
     if let (Some(target), Some(best)) = (&args.write, found.best) {
-        fs::write(target, written(&looked, target, best)?)
-            .map_err(|error| failed(format!("--write {}: {error}", target.display())))?;
-        made.push_str(&format!("scenario: {0}; run it with `workbench run {0}`\n", target.display()));
+        made.scenario(target, &written(&looked, target, best)?)?;
     }
+    let made = made.commit()?;
     match args.json {
         true => print(&format!("{:#}\n", json_of(&looked)))?,
         false => print(&format!("{}{}{made}", said::text(&looked), if made.is_empty() { "" } else { "\n" }))?,
@@ -124,13 +123,10 @@ fn asked<'a>(args: &'a SizeArgs, scenario: &'a Scenario, varied: &'a Varied) -> 
     })
 }
 
-fn files(found: &Found, folder: &Path) -> Result<String, Problem> {
-    let failed = |error: &dyn std::fmt::Display| Problem::input(format!("error: {}: {error}", folder.display()));
-    fs::create_dir_all(folder).map_err(|error| failed(&error))?;
-    let place = folder.join("frontier.csv");
-    table(&place, |out| found.rows.iter().try_for_each(|row| out.serialize(row))).map_err(|error| failed(&error))?;
-    let figure = report::pictures::clients_frontier(&found.rows).write(folder).map_err(|error| failed(&error))?;
-    Ok(format!("tables: {}\nfigures: {}\n", place.display(), figure.display()))
+fn fill(found: &Found, mut files: Files) -> Result<Made, Problem> {
+    let table = files.table("frontier.csv", &found.rows).map_err(unwritten)?;
+    let figure = files.picture(&report::pictures::clients_frontier(&found.rows)).map_err(unwritten)?;
+    Ok(Made::new(files, &[table], &[figure]))
 }
 
 fn written(looked: &Looked<'_>, target: &Path, best: usize) -> Result<String, Problem> {

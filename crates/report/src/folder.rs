@@ -3,40 +3,22 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use replay::rows::SummaryRow;
 
+use crate::partial::Partial;
 use crate::tables::{self, Row};
 use crate::{Error, figures};
-
-/// Distinguishes the folders one process fills at the same time.
-static NEXT: AtomicU32 = AtomicU32::new(0);
-
-/// Folders that are being filled, for [`discard_unfinished`].
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-
-/// Removes every folder that is being filled. For a process that is told to end at once: no report that stood anywhere is
-/// touched, and nothing half-written is left behind. Whoever begins or ends another folder afterwards waits for ever.
-pub fn discard_unfinished() {
-    let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-    for partial in unfinished.drain(..) {
-        // There is nobody left to tell.
-        let _ = fs::remove_dir_all(partial);
-    }
-    std::mem::forget(unfinished);
-}
 
 /// The names a report may have besides its CSV files and figures.
 const OTHER_FILES: &[&str] = &["scenario.toml", "run.json", "decisions.csv", "seeds.csv", "README.md", "report.html"];
 
-/// A folder being filled. Dropped before [`Folder::commit`], it leaves nothing behind and changes nothing.
+/// A folder being filled. Dropped before [`Folder::commit`], it leaves nothing behind, nor folders made to hold it, and changes
+/// nothing.
 #[derive(Debug)]
 pub struct Folder {
     place: PathBuf,
-    partial: PathBuf,
-    aside: PathBuf,
+    partial: Partial,
 }
 
 impl Folder {
@@ -50,32 +32,13 @@ impl Folder {
         // A link is followed, so that the new folder is made on the file system where it will stand.
         let place = fs::canonicalize(place).unwrap_or_else(|_| place.to_owned());
         let name = place.file_name().ok_or_else(|| Error::at(&place, "not a name for a folder"))?.to_owned();
-        let parent = match place.parent() {
-            Some(parent) if parent != Path::new("") => parent.to_owned(),
-            _ => PathBuf::from("."),
-        };
-        fs::create_dir_all(&parent).map_err(|error| Error::at(&parent, error))?;
-        let sibling = |kind: &str, number: u32| {
-            parent.join(format!(".{}.{}.{number}.{kind}", name.to_string_lossy(), std::process::id()))
-        };
-        loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let (partial, aside) = (sibling("partial", number), sibling("old", number));
-            let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-            match fs::create_dir(&partial) {
-                Ok(()) => {
-                    unfinished.push(partial.clone());
-                    return Ok(Self { place, partial, aside });
-                }
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::at(&parent, error)),
-            }
-        }
+        let partial = Partial::create(place.parent().unwrap_or(Path::new("")), &name.to_string_lossy())?;
+        Ok(Self { place, partial })
     }
 
     /// Where to write the files meanwhile.
     pub fn path(&self) -> &Path {
-        &self.partial
+        self.partial.path()
     }
 
     /// Puts the folder in its place. A report that stood there is removed; files in it that no report writes are kept.
@@ -84,21 +47,26 @@ impl Folder {
     /// When the place turned into something that is not a report meanwhile, or a rename fails; the place is then as it
     /// was.
     pub fn commit(self) -> Result<PathBuf, Error> {
+        self.partial.uninterrupted(|| self.put())
+    }
+
+    fn put(&self) -> Result<PathBuf, Error> {
+        let aside = self.partial.path().with_extension("old");
         // Another run may put its own report there between the two renames; then that one is replaced in turn.
         for _ in 0..16 {
             replaceable(&self.place)?;
-            let moved = match fs::rename(&self.place, &self.aside) {
+            let moved = match fs::rename(&self.place, &aside) {
                 Ok(()) => true,
                 Err(error) if error.kind() == ErrorKind::NotFound => false,
                 Err(error) => return Err(Error::at(&self.place, error)),
             };
-            let placed = fs::rename(&self.partial, &self.place);
+            let placed = fs::rename(self.partial.path(), &self.place);
             if moved {
                 if placed.is_err() && !self.place.exists() {
-                    fs::rename(&self.aside, &self.place).map_err(|error| Error::at(&self.aside, error))?;
+                    fs::rename(&aside, &self.place).map_err(|error| Error::at(&aside, error))?;
                 } else {
-                    keep_foreign(&self.aside, &self.place)?;
-                    fs::remove_dir_all(&self.aside).map_err(|error| Error::at(&self.aside, error))?;
+                    keep_foreign(&aside, &self.place)?;
+                    fs::remove_dir_all(&aside).map_err(|error| Error::at(&aside, error))?;
                 }
             }
             match placed {
@@ -108,14 +76,6 @@ impl Folder {
             }
         }
         Err(Error::at(&self.place, "other runs keep writing this report at the same time"))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // After a commit there is nothing to remove; after a failure there is nobody left to tell.
-        let _ = fs::remove_dir_all(&self.partial);
-        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).retain(|partial| *partial != self.partial);
     }
 }
 

@@ -8,6 +8,7 @@
 mod draw;
 mod error;
 pub mod figures;
+mod files;
 mod folder;
 mod html;
 mod json;
@@ -15,6 +16,7 @@ mod markdown;
 mod metrics;
 mod money;
 pub mod number;
+mod partial;
 pub mod pictures;
 mod report;
 mod tables;
@@ -22,9 +24,11 @@ mod terminal;
 mod write;
 
 pub use error::Error;
-pub use folder::{Folder, discard_unfinished, is_report};
+pub use files::Files;
+pub use folder::{Folder, is_report};
 pub use json::value as to_json;
 pub use metrics::{Better, Entry, METRICS, Metric, Section, sections};
+pub use partial::discard_unfinished;
 pub use report::Report;
 pub use tables::{Row, Tables, to_csv};
 pub use terminal::tables as terminal_tables;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use replay::rows::{NoteRow, OverheadRow, SummaryRow, WaitRow};
-use report::{Folder, Report, Tables, redraw, to_csv, write};
+use report::{Files, Folder, Report, Tables, redraw, to_csv, write};
 
 #[allow(dead_code)]
 mod made_up;
@@ -208,4 +208,43 @@ fn redrawing_changes_nothing_but_what_is_missing() {
     }
     redraw(&place).unwrap();
     assert_eq!(snapshot(&place), before);
+}
+
+#[test]
+fn files_come_to_a_folder_all_together_or_not_at_all() {
+    let root = tempfile::tempdir().unwrap();
+    let place = root.path().join("new/deeper");
+    let mut dropped = Files::create(&place).unwrap();
+    dropped.put("a.csv", b"half").unwrap();
+    drop(dropped);
+    assert!(names(root.path()).is_empty(), "folders that were made for it are gone");
+    let mut files = Files::create(&place).unwrap();
+    assert_eq!(files.put("a.csv", b"old").unwrap(), place.join("a.csv"));
+    assert!(!place.join("a.csv").exists());
+    files.commit().unwrap();
+    fs::write(place.join("mine.txt"), "mine").unwrap();
+    let mut files = Files::create(&place).unwrap();
+    let path = files.table("b.csv", &[SummaryRow::default()]).unwrap();
+    files.put("a.csv", b"new").unwrap();
+    files.commit().unwrap();
+    assert!(fs::read_to_string(path).unwrap().starts_with("scenario,"));
+    assert_eq!(fs::read_to_string(place.join("a.csv")).unwrap(), "new");
+    assert_eq!(names(&place), ["a.csv", "b.csv", "mine.txt"]);
+}
+
+#[test]
+fn what_new_files_replaced_comes_back_when_one_cannot_be_placed() {
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("b.csv"), "old").unwrap();
+    let before = snapshot(root.path());
+    let mut files = Files::create(root.path()).unwrap();
+    for name in ["a.csv", "b.csv", "c.csv"] {
+        files.put(name, b"new").unwrap();
+    }
+    // The last of the new files is lost, as if its rename failed.
+    let hidden = names(root.path()).into_iter().find(|name| name.ends_with(".partial")).unwrap();
+    fs::remove_file(root.path().join(hidden).join("c.csv")).unwrap();
+    let error = files.commit().unwrap_err().to_string();
+    assert!(error.starts_with(&root.path().join("c.csv").display().to_string()), "{error}");
+    assert_eq!(snapshot(root.path()), before);
 }
