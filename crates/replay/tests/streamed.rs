@@ -28,7 +28,7 @@ fn limits() -> impl Strategy<Value = Limits> {
     let memory = prop_oneof![Just(0), 0..2000usize];
     (1..9usize, 1..30usize, memory).prop_map(|(chunk, run, memory)| Limits {
         chunk,
-        block: chunk,
+        block: chunk.div_ceil(2),
         run,
         memory,
         folder: None,

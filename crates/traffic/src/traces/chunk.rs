@@ -3,7 +3,7 @@
 use super::row::Row;
 use limiters::Nanos;
 
-/// A chunk whose keys have so many bytes is full too, so that long keys do not pile up.
+/// A chunk whose keys have so many bytes is full too, so that long keys do not pile up. A key more must fit into 32 bits.
 const KEY_BYTES: usize = 1 << 20;
 
 /// What a row may count, and what it counts where the file does not say.
@@ -59,7 +59,7 @@ pub(super) struct Chunk {
     pub at: Vec<Nanos>,
     /// All keys, one behind the other, and where each ends.
     keys: Vec<u8>,
-    ends: Vec<usize>,
+    ends: Vec<u32>,
     pub amounts: [Sparse; AMOUNTS],
     /// Rows with status 429, and with 503.
     pub refused: [u64; 2],
@@ -73,7 +73,7 @@ impl Chunk {
         let before = self.at.len();
         self.at.push(row.at);
         self.keys.extend_from_slice(&row.key);
-        self.ends.push(self.keys.len());
+        self.ends.push(self.keys.len() as u32);
         let amounts = [row.cost, row.input_tokens, row.output_tokens, row.microusd];
         for ((column, amount), usual) in self.amounts.iter_mut().zip(amounts).zip(USUAL) {
             column.push(amount, usual, before);
@@ -90,7 +90,7 @@ impl Chunk {
     /// The key of each row.
     pub fn keys(&self) -> impl Iterator<Item = &[u8]> + Clone {
         let mut start = 0;
-        self.ends.iter().map(move |&end| &self.keys[std::mem::replace(&mut start, end)..end])
+        self.ends.iter().map(move |&end| &self.keys[std::mem::replace(&mut start, end as usize)..end as usize])
     }
 
     /// Forgets all rows and keeps the memory.

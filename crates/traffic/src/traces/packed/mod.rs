@@ -24,9 +24,9 @@ use std::path::PathBuf;
 /// How much of a recorded file is held where.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Rows of a chunk, and of a packed block where rows come in order: each costs two threads a call of the system.
+    /// Rows that one thread hands to the other at once: each time costs both a call of the system.
     pub chunk: usize,
-    /// Rows of a packed block where they are sorted: one of each run is unpacked at a time.
+    /// Rows of a packed block. One of each run is unpacked at a time.
     pub block: usize,
     /// Rows of a run.
     pub run: usize,
@@ -40,7 +40,7 @@ impl Default for Limits {
     /// A run of half a million rows waits in 6 to 22 MB; a block being merged needs 100 kB, and there are 350 runs in a
     /// shuffled file of 5 GB.
     fn default() -> Limits {
-        Limits { chunk: 8192, block: 2048, run: 1 << 19, memory: 128 << 20, folder: None }
+        Limits { chunk: 16_384, block: 2048, run: 1 << 19, memory: 128 << 20, folder: None }
     }
 }
 
@@ -156,7 +156,11 @@ impl Packing {
                 if chunk.at.is_empty() {
                     return Ok(());
                 }
-                self.pack(&chunk.at, keys, chunk.amounts.each_ref().map(Sparse::values));
+                for from in (0..chunk.at.len()).step_by(self.limits.block) {
+                    let rows = from..chunk.at.len().min(from + self.limits.block);
+                    let amounts = chunk.amounts.each_ref().map(|of| of.values().get(rows.clone()).unwrap_or_default());
+                    self.pack(&chunk.at[rows.clone()], &keys[rows.clone()], amounts);
+                }
                 if self.rows >= self.limits.run as u64 { self.close() } else { Ok(()) }
             }
         }

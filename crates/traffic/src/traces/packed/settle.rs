@@ -25,7 +25,7 @@ impl Packed {
         let (mut packing, mut part) = (Packing::new(&self.limits, false), Part::default());
         let mut merge = Merge::without(&self, constant);
         let unreadable = |error| super::super::recorded::unreadable(&error);
-        while let Some((block, range)) = merge.next(&self, self.limits.chunk - part.at.len()).map_err(unreadable)? {
+        while let Some((block, range)) = merge.next(&self, self.limits.block - part.at.len()).map_err(unreadable)? {
             part.at.extend_from_slice(&block.at[range.clone()]);
             // Keys are numbered in 32 bits; blocks have them wider.
             part.key.extend(block.key[range.clone()].iter().map(|key| *key as u32));
@@ -34,7 +34,7 @@ impl Packed {
                     column.extend_from_slice(&from[range.clone()]);
                 }
             }
-            if part.at.len() == self.limits.chunk {
+            if part.at.len() == self.limits.block {
                 part.pack(&mut packing)?;
             }
         }

@@ -32,7 +32,7 @@ fn ample() -> Limits {
 }
 
 fn tiny(chunk: usize, run: usize, memory: usize) -> Limits {
-    Limits { chunk, block: chunk, run, memory, folder: None }
+    Limits { chunk, block: chunk.div_ceil(2), run, memory, folder: None }
 }
 
 /// Times, names of keys and amounts as they are played until `end`, and how many rows are not.
@@ -169,7 +169,7 @@ fn many_runs_need_a_block_each_and_no_more_memory_than_was_given() {
     let lines: Vec<Line> = (0..4000u64).map(|n| (n * 7919 % 4000, (n % 5) as u8, [n % 3, 0, 0, 0])).collect();
     let spec = Trace { repeat: 1, ..Trace::default() };
     for memory in [0, 500, 5000] {
-        let recorded = read(&lines, &spec, &tiny(10, 100, memory)).unwrap();
+        let recorded = read(&lines, &spec, &Limits { block: 10, ..tiny(10, 100, memory) }).unwrap();
         assert_eq!(recorded.packed.runs.list().len(), 40);
         assert!(recorded.packed.runs.held <= memory && recorded.packed.runs.held + 500 >= memory);
         let (end, expected) = (recorded.duration(), model(&lines, &spec, recorded.duration()));
