@@ -174,6 +174,22 @@ fn bad_traces_are_errors_without_output() {
 }
 
 #[test]
+fn flags_for_a_recorded_file_without_one_say_where_the_scenario_says_it() {
+    let said = |flags: &[&str]| {
+        let (printed, errors, status) = call(&[&["run", "scenarios/azure-code.toml"], flags].concat());
+        assert_eq!((printed.as_str(), status), ("", 2));
+        errors
+    };
+    let retries = said(&["--retry-as", "openai-sdk"]);
+    assert_eq!(
+        retries,
+        "error: --retry-as openai-sdk: this is for the file of --trace, and none is named; for a file that the scenario names, \
+         write retry-as = \"openai-sdk\" under its [[traffic.trace]], or add --trace FILE\n"
+    );
+    assert!(said(&["--format", "clf"]).contains("say it under its [[traffic.trace]]"));
+}
+
+#[test]
 fn a_report_is_redrawn_from_its_files() {
     let folder = TempDir::new().unwrap();
     let path = scenario(&folder, "small.toml", SMALL);

@@ -39,6 +39,15 @@ fn the_text_for_a_limit_for_each_key() {
 }
 
 #[test]
+fn where_no_formula_says_what_a_key_needs_that_is_said() {
+    let said = |algorithm| text(size(APACHE, &["--per-key", "--algorithm", algorithm, "--limit-window", "60s"]));
+    let crowd = "the crowd: unknown, for no formula says what a single key needs of sliding-window-counter; of token-bucket, \
+                 leaky-bucket, gcra, fixed-window and sliding-window-log one does\n";
+    assert!(said("sliding-window-counter").contains(crowd));
+    assert!(!said("sliding-window-log").contains("the crowd: unknown"));
+}
+
+#[test]
 fn the_text_for_windows_and_for_rogue_keys() {
     let windows = text(size(CODE, &["--algorithm", "sliding-window-log", "--meter", "tokens"]));
     let rogue =

@@ -276,6 +276,7 @@ fn bad_input_is_one_error_and_status_2() {
     for args in [
         &["size", "--rogue", "x"][..],
         &["size", "--trace", "x.csv", "--vary", "x"],
+        &["size", "--trace", "x.csv", "--burst", "4"],
         &["size", "--scenario", "no-such.toml", "--rogue", "x"],
         &["size", "--scenario", "scenarios/f5.toml", "--rogue", "impatient"],
     ] {

@@ -93,8 +93,9 @@ pub struct TraceArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub trace: Option<PathBuf>,
     /// Refused rows (429, 503) of the file become calls of a client that reacts, tried again as this client or library does;
-    /// see `workbench list clients`. For sessions of agents (tracelab): whose retries they have
-    #[arg(long, value_name = "CLIENT", requires = "trace")]
+    /// see `workbench list clients`. For sessions of agents (tracelab): whose retries they have. Only with --trace: a file that
+    /// the scenario names says it there
+    #[arg(long, value_name = "CLIENT")]
     pub retry_as: Option<String>,
     /// How long behind a refused call's first row another row of its key may be part of it [default: the client's own waits
     /// and 1s]
@@ -191,6 +192,11 @@ pub struct InspectArgs {
     pub read: ReadArgs,
 }
 
+/// Heading of what `size` takes for a recorded file only.
+const ONLY_TRACE: &str = "Only with --trace";
+/// Heading of what it takes for a scenario only.
+const ONLY_SCENARIO: &str = "Only with --scenario";
+
 #[derive(Args)]
 #[command(group(ArgGroup::new("from").required(true).args(["trace", "scenario"])))]
 pub struct SizeArgs {
@@ -217,34 +223,34 @@ pub struct SizeArgs {
     /// Length of a window to look at, such as 60s; repeat it [default: 1s, 10s, 1min, 10min, 1h and 1d, below half the span]
     #[arg(long, value_name = "LENGTH")]
     pub limit_window: Vec<String>,
-    /// Burst of a bucket, limit of a window or budget of a cap to try in a scenario; repeat it [default: steps up to the
-    /// least that refuses nobody]
-    #[arg(long, value_name = "AMOUNT", conflicts_with = "trace")]
+    /// Burst of a bucket, limit of a window or budget of a cap to try; repeat it [default: steps up to the least that refuses
+    /// nobody]
+    #[arg(long, value_name = "AMOUNT", help_heading = ONLY_SCENARIO)]
     pub burst: Vec<String>,
     /// Vary this limiter of the scenario, by its label: it keeps its algorithm, key, answers and, in a stack, its other
     /// parts [default: a plain one in place of all of the scenario's]
-    #[arg(long, value_name = "LABEL", conflicts_with_all = ["trace", "algorithm", "meter", "per_key"])]
+    #[arg(long, value_name = "LABEL", help_heading = ONLY_SCENARIO, conflicts_with_all = ["algorithm", "meter", "per_key"])]
     pub vary: Option<String>,
     /// Refuse at most this share of requests; for a scenario, lose at most this share of the useful work
     #[arg(long, value_name = "SHARE", default_value = "0%")]
     pub blocked_at_most: String,
     /// Never refuse this share of keys, whatever happens to the others, such as 99%
-    #[arg(long, value_name = "SHARE", conflicts_with_all = ["blocked_at_most", "scenario"])]
+    #[arg(long, value_name = "SHARE", help_heading = ONLY_TRACE, conflicts_with_all = ["blocked_at_most", "scenario"])]
     pub keys_at: Option<String>,
     /// No limiter may ever let more through in any window, by its proven bound, such as 500/10s
-    #[arg(long, value_name = "AMOUNT/TIME", conflicts_with = "scenario")]
+    #[arg(long, value_name = "AMOUNT/TIME", help_heading = ONLY_TRACE, conflicts_with = "scenario")]
     pub peak_at_most: Option<String>,
     /// No more may pass over all keys together in any window of this traffic, such as 200/s
-    #[arg(long, value_name = "AMOUNT/TIME", conflicts_with = "scenario")]
+    #[arg(long, value_name = "AMOUNT/TIME", help_heading = ONLY_TRACE, conflicts_with = "scenario")]
     pub backend_at_most: Option<String>,
     /// No more may be spent in any window of this traffic, such as '$20/day'
-    #[arg(long, value_name = "MONEY/TIME", conflicts_with = "scenario")]
+    #[arg(long, value_name = "MONEY/TIME", help_heading = ONLY_TRACE, conflicts_with = "scenario")]
     pub spend_at_most: Option<String>,
     /// Keep back the last so much of the time, and say how a setting fitted on the rest holds there
-    #[arg(long, value_name = "SHARE", default_value = "30%", conflicts_with = "scenario")]
+    #[arg(long, value_name = "SHARE", default_value = "30%", help_heading = ONLY_TRACE, conflicts_with = "scenario")]
     pub holdout: String,
     /// A setting that runs today, to compare with: 'nginx:rate=10r/s burst=20 nodelay', envoy: or governor:; repeat it
-    #[arg(long, value_name = "SETTING", conflicts_with = "scenario")]
+    #[arg(long, value_name = "SETTING", help_heading = ONLY_TRACE, conflicts_with = "scenario")]
     pub limiter: Vec<String>,
     /// Key, or client of the scenario, whose requests are waste: what a limit saves of them is set against what it costs
     /// the others; repeat it

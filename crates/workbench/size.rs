@@ -73,6 +73,14 @@ pub fn size(args: &SizeArgs) -> Result<(), Problem> {
         // One of the two is named.
         return args.scenario.as_ref().map_or(Ok(()), |path| size_clients::size(args, path));
     };
+    for (flag, given, why) in [
+        ("--burst", args.burst.first(), "for a recorded file the least burst, limit or budget is found"),
+        ("--vary", args.vary.as_ref(), "a recorded file has no limiters"),
+    ] {
+        if let Some(value) = given {
+            return Err(Problem::input(format!("error: {flag} {value}: only with --scenario; {why}")));
+        }
+    }
     let algorithm = args.algorithm.as_deref().unwrap_or("token-bucket");
     let sized = one("--algorithm", algorithm, Sizable::named)?;
     let meter = one("--meter", args.meter.as_deref().unwrap_or("requests"), meter)?;

@@ -4,6 +4,7 @@ use crate::size::Found;
 use crate::text::{Table, wrapped};
 use limiters::{Meter, Span};
 use replay::size::frontier::FrontierRow;
+use replay::size::keys;
 use replay::size::{Candidate, Family, Promise, SHARES, Share, unit_name};
 use report::number::{count, duration, percent, significant};
 use std::fmt::Write;
@@ -278,6 +279,15 @@ fn who(found: &Found<'_>) -> String {
             value(found, crowd.need),
             count(crowd.others as u64),
             value(found, crowd.others_from)
+        );
+    }
+    let sized = &found.ask.sized;
+    if found.demand.per_key && found.chosen().is_some() && !keys::knows(sized) {
+        let _ = writeln!(
+            text,
+            "\nthe crowd: unknown, for no formula says what a single key needs of {}; of token-bucket, leaky-bucket, gcra, \
+             fixed-window and sliding-window-log one does",
+            sized.algorithm.name
         );
     }
     if let (Some(losses), Some(chosen)) = (&found.losses, found.chosen()) {

@@ -13,18 +13,24 @@ use traffic::traces::{Where, WhereError};
 
 /// The file that replaces a scenario's traffic, if one is named.
 pub fn trace(args: &TraceArgs) -> Result<Option<Trace>, Problem> {
-    match (&args.trace, args.read.given()) {
-        (Some(path), _) => {
-            let retry_as = args.retry_as.as_deref().map(|name| one("--retry-as", name, retries)).transpose()?;
-            let within = args.retry_within.as_deref();
-            let retry_within = within.map(|text| one("--retry-within", text, words::duration)).transpose()?;
-            Ok(Some(Trace { retry_as, retry_within, ..read(path, &args.read, "--trace ")? }))
-        }
-        (None, Some(flag)) => Err(Problem::input(format!(
-            "error: {flag} says how to read a recorded file, but none is named: add --trace FILE"
-        ))),
-        (None, None) => Ok(None),
-    }
+    let retry_as = args.retry_as.as_deref().map(|name| one("--retry-as", name, retries)).transpose()?;
+    let within = args.retry_within.as_deref();
+    let retry_within = within.map(|text| one("--retry-within", text, words::duration)).transpose()?;
+    let Some(path) = &args.trace else {
+        let message = match (retry_as, args.read.given()) {
+            (Some(name), _) => format!(
+                "--retry-as {name}: this is for the file of --trace, and none is named; for a file that the scenario names, write \
+                 retry-as = \"{name}\" under its [[traffic.trace]], or add --trace FILE"
+            ),
+            (None, Some(flag)) => format!(
+                "{flag} says how to read the file of --trace, and none is named; add --trace FILE, or, for a file that the \
+                 scenario names, say it under its [[traffic.trace]]"
+            ),
+            (None, None) => return Ok(None),
+        };
+        return Err(Problem::input(format!("error: {message}")));
+    };
+    Ok(Some(Trace { retry_as, retry_within, ..read(path, &args.read, "--trace ")? }))
 }
 
 /// The recorded file at `path`; an error names it after `flag`.

@@ -34,7 +34,12 @@ pub fn losses(demand: &Demand, rule: &dyn AnyRule) -> Result<Vec<Loss>, TrafficE
     Ok(losses)
 }
 
-/// The least value for each limiter at which it refuses nothing; `None` for algorithms where no formula says so.
+/// Whether [`needs`] knows what a single key needs of this algorithm.
+pub fn knows(sized: &Sizable) -> bool {
+    sized.obeys_sigma || matches!(sized.algorithm.name, "sliding-window-log" | "fixed-window")
+}
+
+/// The least value for each limiter at which it refuses nothing; `None` for algorithms where no formula says so ([`knows`]).
 ///
 /// # Errors
 /// When the requests cannot be read back.
