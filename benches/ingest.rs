@@ -1,7 +1,7 @@
 //! How fast recorded files are read, beside a bare loop of the `csv` crate over the same bytes, and how fast a whole run is
 //! that reads them from standard input.
 //!
-//!     cargo bench --bench ingest                # ten million rows, and three million with a million random keys
+//!     cargo bench --bench ingest                # ten million rows; and three million with quoted keys, and with a million random ones
 //!     cargo bench --bench ingest -- --rows 1000000 --rounds 3
 //!
 //! Rounds are interleaved, medians are printed, and every figure comes with the same round's bare loop, so that a machine
@@ -47,16 +47,21 @@ fn main() {
     let count = number("--rows").unwrap_or(usual);
     let rounds = number("--rounds").unwrap_or(if few { 1 } else { 5 });
     let folder = tempfile::tempdir().expect("a temporary folder");
-    for (name, count, keys) in [("usual.csv", count, 10_000), ("random.csv", (count / 10 * 3).max(1), 1_000_000)] {
-        let rows = made(folder.path().join(name), count, keys);
-        println!("{count} rows of {keys} keys, {} MB: time,key,cost", rows.bytes / 1_000_000);
+    let fewer = (count / 10 * 3).max(1);
+    for (name, count, keys, quote) in
+        [("usual.csv", count, 10_000, ""), ("quoted.csv", fewer, 10_000, "\""), ("random.csv", fewer, 1_000_000, "")]
+    {
+        let rows = made(folder.path().join(name), count, keys, quote);
+        println!("{count} rows of {keys} keys, {} MB: time,{quote}key{quote},cost", rows.bytes / 1_000_000);
         reading(&rows, rounds);
-        whole_run(&rows, folder.path());
+        if quote.is_empty() {
+            whole_run(&rows, folder.path());
+        }
     }
 }
 
-/// Writes the rows: a hundred a second on average, a cost of 0 to 6, keys at random; the same ones every time.
-fn made(path: PathBuf, count: u64, keys: u64) -> Rows {
+/// Writes the rows: a hundred a second on average, a cost of 0 to 6, keys at random and in quotes or not; the same ones every time.
+fn made(path: PathBuf, count: u64, keys: u64, quote: &str) -> Rows {
     let mut out = BufWriter::with_capacity(1 << 18, File::create(&path).expect("a file"));
     writeln!(out, "ts_ms,user_id,cost").expect("room");
     let mut at = 1_767_225_600_000u64;
@@ -68,7 +73,7 @@ fn made(path: PathBuf, count: u64, keys: u64) -> Rows {
         random ^= random >> 31;
         at += random & 15;
         let key = ((random >> 32) * keys) >> 32;
-        writeln!(out, "{at},user-{key},{}", (random >> 8) % 7).expect("room");
+        writeln!(out, "{at},{quote}user-{key}{quote},{}", (random >> 8) % 7).expect("room");
     }
     drop(out.into_inner().expect("room"));
     let bytes = std::fs::metadata(&path).expect("the file").len();
