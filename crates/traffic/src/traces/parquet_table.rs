@@ -162,9 +162,9 @@ impl Rows for Table {
             State::Open(rows) => rows,
             State::Ended => return Ok(false),
         };
-        self.number += 1;
-        let next = guarded(|| rows.next().transpose()).map_err(|fault| fault.at(self.number))?;
+        let next = guarded(|| rows.next().transpose()).map_err(|fault| fault.at(self.number + 1))?;
         let Some(next) = next else { return Ok(false) };
+        self.number += 1;
         self.state = State::Open(rows);
         for ((_, value), place) in next.get_column_iter().zip(&self.wanted) {
             write(value, &mut self.values[*place]);
