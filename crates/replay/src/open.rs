@@ -119,5 +119,5 @@ fn file_read(file: &Recorded, left_out: u64) -> FileRead {
 }
 
 fn message(trace: &Trace, message: &str) -> TrafficError {
-    TrafficError { path: Some(trace.path.clone()), line: None, column: None, value: None, message: message.into() }
+    TrafficError::of_file(&trace.path, message)
 }

@@ -159,6 +159,11 @@ impl TrafficError {
         TrafficError { path: None, line: None, column: None, value: None, message: message.into() }
     }
 
+    /// What is wrong with a whole file.
+    pub fn of_file(path: &std::path::Path, message: impl Into<String>) -> TrafficError {
+        TrafficError { path: Some(path.to_owned()), ..TrafficError::new(message) }
+    }
+
     /// The same with the place it happened in front.
     fn within(mut self, place: &str) -> TrafficError {
         self.message = format!("{place}: {}", self.message);

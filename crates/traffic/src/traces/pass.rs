@@ -38,7 +38,7 @@ impl Recorded {
     /// When there is no room for that.
     pub fn settled(self) -> Result<Recorded, TrafficError> {
         let path = self.path.clone();
-        let failed = |message| TrafficError { path: Some(path), line: None, column: None, value: None, message };
+        let failed = |message: String| TrafficError::of_file(&path, message);
         Ok(Recorded { packed: self.packed.settled().map_err(failed)?, ..self })
     }
 
@@ -94,13 +94,7 @@ impl<'a> Pass<'a> {
         let trace = self.trace;
         while self.playing < trace.repeat {
             let read = if trace.packed.overlaps() { self.merge(columns) } else { self.take(columns) };
-            let more = read.map_err(|error| TrafficError {
-                path: Some(trace.path.clone()),
-                line: None,
-                column: None,
-                value: None,
-                message: unreadable(&error),
-            })?;
+            let more = read.map_err(|error| TrafficError::of_file(&trace.path, unreadable(&error)))?;
             if more {
                 self.place(&mut columns.at);
                 return Ok(true);

@@ -23,7 +23,7 @@ pub struct Playback {
 impl Playback {
     pub(super) fn new(trace: Arc<Recorded>, start: Nanos, duration: Nanos) -> Result<(Playback, u64), TrafficError> {
         let path = trace.path.clone();
-        let failed = |message| TrafficError { path: Some(path), line: None, column: None, value: None, message };
+        let failed = |message: String| TrafficError::of_file(&path, message);
         if let Some(first) = trace.start.filter(|first| *first < start) {
             let before = match before(&trace, start) {
                 Ok(before) => before,
@@ -88,13 +88,10 @@ impl Source for Playback {
         let trace = &self.trace;
         let mut count = 0;
         while count < max && self.playing < trace.repeat {
-            let next = self.rows.next(&trace.packed, max - count).map_err(|error| TrafficError {
-                path: Some(trace.path.clone()),
-                line: None,
-                column: None,
-                value: None,
-                message: unreadable(&error),
-            })?;
+            let next = self
+                .rows
+                .next(&trace.packed, max - count)
+                .map_err(|error| TrafficError::of_file(&trace.path, unreadable(&error)))?;
             let Some((block, range)) = next else {
                 (self.rows, self.playing) = (Merge::new(&trace.packed), self.playing + 1);
                 continue;

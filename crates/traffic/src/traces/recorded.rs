@@ -186,13 +186,7 @@ pub fn read_within(
     limits: &Limits,
     watch: &mut dyn FnMut(u64),
 ) -> Result<Recorded, TrafficError> {
-    let failed = |message: String| TrafficError {
-        path: Some(spec.path.clone()),
-        line: None,
-        column: None,
-        value: None,
-        message,
-    };
+    let failed = |message: String| TrafficError::of_file(&spec.path, message);
     let mut names = Keys::new(spec.key_normalise, spec.key_prefix, spec.joins_keys());
     let mut packing = Packing::new(limits, !spec.as_is);
     let (mut seen, mut numbers) = (Seen::default(), Vec::new());
