@@ -49,17 +49,7 @@ pub(crate) fn twins(
         debug_assert_eq!(&numbers, keys, "keys are numbered in the order of the clients");
     }
     let entry = plan::unprotected(scenario, cast.start, options.seed).map_err(|error| error.to_string())?;
-    let setup = Setup {
-        quota: entry.quota,
-        taus: &[entry.quota.window],
-        start: cast.start,
-        bin: cast.bin,
-        bins: 1,
-        per_key: false,
-        many_keys: false,
-        shaper: false,
-        budget: 1,
-    };
+    let setup = Setup::of_bills(&entry.quota, cast.start, cast.bin);
     let honest = cast.without_rogues();
     let mixed = !honest.clients.is_empty() && honest.clients.len() < cast.clients.len();
     let lane =

@@ -42,6 +42,23 @@ pub struct Setup<'a> {
     pub budget: usize,
 }
 
+impl<'a> Setup<'a> {
+    /// Of a lane that is only asked what its clients pay: everything in one bin, nothing of an envelope.
+    pub fn of_bills(quota: &'a Quota, start: Nanos, bin: Nanos) -> Setup<'a> {
+        Setup {
+            quota: *quota,
+            taus: std::slice::from_ref(&quota.window),
+            start,
+            bin,
+            bins: 1,
+            per_key: false,
+            many_keys: false,
+            shaper: false,
+            budget: 1,
+        }
+    }
+}
+
 /// The measurements of one limiter.
 pub struct Measure {
     quota: Quota,

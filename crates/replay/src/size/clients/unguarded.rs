@@ -55,17 +55,7 @@ pub(super) fn unguarded(scenario: &Scenario, varied: &Varied) -> Result<Unguarde
     let cast = cast(&scenario, traffic, scenario.seed, (start, duration, duration.max(1)))
         .ok_or_else(|| format!("{file}: no [[client]] in it"))?;
     let entry = plan::unprotected(&scenario, start, scenario.seed).map_err(|error| format!("{file}: {error}"))?;
-    let setup = Setup {
-        quota: entry.quota,
-        taus: &[entry.quota.window],
-        start,
-        bin: cast.bin,
-        bins: 1,
-        per_key: false,
-        many_keys: false,
-        shaper: false,
-        budget: 1,
-    };
+    let setup = Setup::of_bills(&entry.quota, start, cast.bin);
     let lane = Lane::new((entry.make)(), entry.meter, scenario.patience, &setup).with_clients(&cast);
     let options = Options { seed: scenario.seed, overhead: false, decisions: None, progress: &|_| {} };
     let end = start.saturating_add(duration);
